@@ -1,0 +1,49 @@
+# What people type. `make report` and `make test` do everything on a machine with Python 3.11 or newer, make and git.
+#   PYTHON=python3.12   another interpreter        SEEDS=3   so many seeds for every run        CORES=1
+.DEFAULT_GOAL := report
+.PHONY: report test tune lock benchmark clean
+SHELL := /bin/sh
+
+PYTHON ?= python3
+CORES ?= all
+BIN := .venv/bin
+INSTALLED := .venv/installed
+CONFIG := $(if $(SEEDS),--config seeds=$(SEEDS))
+SEEDBED := $(BIN)/python -m seedbed $(CONFIG)
+
+report: $(INSTALLED)
+	@$(SEEDBED) build --cores $(CORES)
+
+test: $(INSTALLED)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest --numprocesses 2
+
+# What a lecture leaves open, by validation loss on seeds that are never reported: make tune STUDY=garden
+tune: $(INSTALLED)
+	@$(SEEDBED) tune $(STUDY)
+
+lock: $(INSTALLED)
+	$(BIN)/python -m seedbed lock
+
+benchmark: $(INSTALLED)
+	$(BIN)/pytest tests/benchmarks -m benchmark --capture=no
+
+# Results only; the environment stays.
+clean:
+	rm -rf results/data results/runs results/observations results/benchmarks results/logs results/report \
+		results/*.parquet .snakemake
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Seedbed needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
+		echo "Name another one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12"; exit 1; }
+	@echo "Installing into .venv (PyTorch is large, the first time takes a while) ..."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $(INSTALLED)

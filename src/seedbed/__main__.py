@@ -1,0 +1,149 @@
+"""The command line: what `make` and the workflow call. It carries and computes nothing."""
+
+from __future__ import annotations
+
+import os
+
+# One thread a process, set before numpy or torch read it: results must not depend on the number of cores.
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+import sys
+from typing import Annotated
+
+import typer
+
+from seedbed.pipeline.configuration import Configuration, overrides
+from seedbed.pipeline.errors import SeedbedError
+from seedbed.pipeline.plan import Plan
+
+app = typer.Typer(
+    help="Seedbed: benchmarks of sequence models on languages whose true distribution is known.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+job = typer.Typer(help="The jobs of the workflow, called by Snakemake.")
+app.add_typer(job, name="job", hidden=True)
+Fingerprint = Annotated[str, typer.Option(help="What the workflow expects; the job stops if it is not its own.")]
+Overrides = Annotated[
+    list[str] | None, typer.Option("--config", help="KEY=VALUE over config/config.yaml, such as seeds=3.")
+]
+
+
+@app.callback()
+def _root(context: typer.Context, config: Overrides = None) -> None:
+    context.obj = config or []
+
+
+@job.callback()
+def _job(context: typer.Context) -> None:
+    from seedbed.pipeline.locking import hold_job
+
+    context.with_resource(hold_job())
+
+
+def _plan(context: typer.Context) -> Plan:
+    return Plan(Configuration(overrides(context.obj)))
+
+
+@app.command()
+def check_config(context: typer.Context) -> None:
+    """Check every configuration file and every plug-in's options."""
+    from seedbed.pipeline.plan import check
+
+    plan = _plan(context)
+    check(plan.configuration)
+    studies = plan.configuration.studies
+    print(f"configuration fine: {len(studies)} studies, {sum(len(study.runs) for study in studies.values())} runs")
+
+
+@app.command()
+def build(context: typer.Context, cores: Annotated[str, typer.Option(help="How many, or `all`.")] = "all") -> None:
+    """Build all results and the page; only what changed runs."""
+    from seedbed.pipeline.building import build
+
+    raise typer.Exit(build(context.obj, cores))
+
+
+@app.command()
+def tune(context: typer.Context, study: str) -> None:
+    """Compare what a lecture leaves open by validation loss, on seeds that are never reported."""
+    from seedbed.pipeline.tuning import tune
+
+    tune(_plan(context), study)
+
+
+@app.command()
+def lock() -> None:
+    """Write requirements.lock and environment.yml from pyproject.toml."""
+    from seedbed.pipeline.environment import lock
+
+    lock()
+
+
+@job.command()
+def data(
+    context: typer.Context,
+    study: str,
+    name: str,
+    split: str,
+    fingerprint: Fingerprint,
+    seed: int | None = None,
+) -> None:
+    """Job: draw the documents of a split."""
+    from seedbed.pipeline import jobs
+
+    jobs.data(_plan(context), (study, name, split, seed), fingerprint)
+
+
+@job.command()
+def train(context: typer.Context, study: str, run: str, seed: int, fingerprint: Fingerprint) -> None:
+    """Job: train one run of one seed."""
+    from seedbed.pipeline import jobs
+
+    jobs.train(_plan(context), study, run, seed, fingerprint)
+
+
+@job.command()
+def evaluate(context: typer.Context, study: str, run: str, evaluation: str, fingerprint: Fingerprint) -> None:
+    """Job: measure a run, all its seeds, with one evaluation."""
+    from seedbed.pipeline import jobs
+
+    jobs.evaluate(_plan(context), study, run, evaluation, fingerprint)
+
+
+@job.command()
+def observations(context: typer.Context, fingerprint: Fingerprint) -> None:
+    """Job: gather the one table."""
+    from seedbed.pipeline import jobs
+
+    jobs.observations(_plan(context), fingerprint)
+
+
+@job.command()
+def timings(context: typer.Context, fingerprint: Fingerprint) -> None:
+    """Job: gather the timings."""
+    from seedbed.pipeline import jobs
+
+    jobs.timings(_plan(context), fingerprint)
+
+
+@job.command()
+def page(context: typer.Context, fingerprint: Fingerprint) -> None:
+    """Job: build the page."""
+    from seedbed.pipeline import jobs
+
+    jobs.page(_plan(context), fingerprint)
+
+
+def main() -> None:
+    """Run a command; an error that its user can mend is a message, not a traceback."""
+    try:
+        app()
+    except SeedbedError as error:
+        print(f"seedbed: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+if __name__ == "__main__":
+    main()

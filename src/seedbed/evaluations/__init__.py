@@ -1,0 +1,1 @@
+"""Evaluations: measurements of a trained model or a reference run, one file each; they yield observations."""

@@ -1,0 +1,79 @@
+"""How far a predictor is from the language, token by token (objectives 5.1, 5.2).
+
+The test set is drawn from the full language, so that a perfect predictor has an excess near 0 and a divergence of
+exactly 0; only the language itself has exactly 0 in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.evaluations.context import Context, Predictor
+from seedbed.observations import Observation, mean
+
+
+@dataclass(frozen=True)
+class Options:
+    """Nothing to choose."""
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """One number for each predicted token of the test set, which is every token but the first of a document."""
+
+    loss: NDArray[np.float64]
+    language_loss: NDArray[np.float64]
+    divergence: NDArray[np.float64]
+    special_mass: NDArray[np.float64]
+
+    @property
+    def excess(self) -> NDArray[np.float64]:
+        return self.loss - self.language_loss
+
+
+def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:
+    """Loss, the language's own loss on the same tokens, excess, divergence and mass on structural tokens.
+
+    Each for all tokens, for those of sentences with a withheld pair, and for the others; and which share of the
+    tokens and, where there is an excess at all, of the total excess the withheld sentences have.
+    """
+    scores = _scores(model, context)
+    targets = context.test.positions > 0
+    withheld = context.language.withheld(context.test)[targets]
+    document = context.test.owners[targets]
+    parts = {"all": np.ones_like(withheld), "withheld": withheld, "other": ~withheld}
+    for name, part in parts.items():
+        for metric in ("loss", "language_loss", "excess", "divergence", "special_mass"):
+            unit = "share" if metric == "special_mass" else "nat"
+            values = getattr(scores, metric)[part]
+            yield mean(metric, values, {"sentences": name}, unit, clusters=document[part])
+    yield mean("token_share", withheld, unit="share", clusters=document)
+    if gap := float(scores.excess.sum()):
+        yield Observation("gap_share", float(scores.excess[withheld].sum()) / gap, unit="share")
+
+
+def _scores(model: Predictor, context: Context) -> _Scores:
+    documents, language = context.test, context.language
+    inputs = documents.without_last()
+    targets = documents.without_first().tokens
+    predicted = model.log_probabilities(inputs)
+    with np.errstate(divide="ignore"):
+        true = np.log(language.probability[language.states(inputs)])
+    each = np.arange(len(targets))
+    return _Scores(
+        loss=-predicted[each, targets],
+        language_loss=-true[each, targets],
+        divergence=divergence(true, predicted),
+        special_mass=np.exp(predicted[:, language.vocabulary.structural_ids]).sum(1),
+    )
+
+
+def divergence(true: NDArray[np.float64], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+    """KL(true ‖ predicted) of each row, from log probabilities [rows, vocabulary]; 0 log 0 counts 0."""
+    possible = np.isfinite(true)
+    difference = np.where(possible, true, 0) - np.where(possible, predicted, 0)
+    return np.asarray((np.exp(true) * difference).sum(1))

@@ -1,0 +1,44 @@
+"""What the log of a training says: size, tokens, curves, the chosen epoch, divergence (objectives 5.1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from seedbed.evaluations.context import Context
+from seedbed.evaluations.trained import TrainedModel
+from seedbed.observations import Observation
+
+
+@dataclass(frozen=True)
+class Options:
+    """Nothing to choose."""
+
+
+def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
+    """The observations of one training.
+
+    ``training_loss`` is the mean over an epoch's tokens while they were learnt, ``validation_loss`` that of the
+    weights at the epoch's end, ``learning_rate`` the rate of the epoch's last step, all by epoch.
+    """
+    log = model.log
+    diverged = not math.isfinite(log.training_loss[-1])
+    yield Observation("parameters", model.parameters(), unit="count")
+    yield Observation("tokens", log.tokens[-1], unit="count")
+    yield Observation("diverged", float(diverged), unit="share")
+    chosen = log.epoch[log.selected.index(True)] if any(log.selected) else math.nan
+    yield Observation("best_epoch", chosen, unit="epoch")
+    epochs = np.array(log.epoch)
+    scored = np.diff(log.tokens, prepend=0)
+    losses = np.array(log.training_loss)
+    for epoch in sorted(set(log.epoch)):
+        steps = epochs == epoch
+        last = int(np.flatnonzero(steps)[-1])
+        condition = {"epoch": epoch}
+        loss = float(losses[steps] @ scored[steps] / scored[steps].sum())
+        yield Observation("training_loss", loss, condition, "nat", int(scored[steps].sum()))
+        yield Observation("validation_loss", log.validation_loss[last], condition, "nat")
+        yield Observation("learning_rate", log.learning_rate[last], condition)

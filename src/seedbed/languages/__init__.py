@@ -1,0 +1,1 @@
+"""Languages: weighted automata with exact sampling, probabilities and posteriors. Numpy only."""

@@ -1,0 +1,274 @@
+"""A language whose true distribution is known: a deterministic weighted automaton over tokens.
+
+Determinism is what makes every quantity here exact and cheap: a prefix has one state, so its next-token
+distribution is a row of a table, and a document's probability is a product along one path. How the tables come
+about (`compilation`) is no matter of this module.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.documents import Documents, Tokens
+from seedbed.languages.entries import suggestion
+from seedbed.languages.vocabulary import BEGIN, END, PERIOD, Vocabulary
+
+States = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+#: The states where the first sentence begins, and where a document goes on with a sentence or ends.
+FIRST, BOUNDARY = 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """A distribution over documents ``<bos> sentence . sentence . <eos>`` with at least one sentence each.
+
+    State 0 stands before ``<bos>``, ``FIRST`` after it, and ``BOUNDARY`` after every period, so that sentences are
+    independent. The last two are the end after ``<eos>`` and the dead state that every impossible token leads to.
+    The dead state leads to itself with probability 0, so that tables can be indexed by any state.
+
+    Attributes:
+        vocabulary: The V tokens.
+        next_state: [S, V], the state after a token.
+        probability: [S, V], the probability of a token in a state. Rows add up to 1, those of end and dead to 0.
+        slots: [S], the name of the slot whose word a state expects, such as ``noun``; where several are possible,
+            ``adjective or noun``; empty for end and dead.
+        redrawn: The language without withheld combinations, where there are any.
+    """
+
+    vocabulary: Vocabulary
+    next_state: States
+    probability: Numbers
+    slots: tuple[str, ...]
+    redrawn: Language | None = None
+
+    @property
+    def end(self) -> int:
+        """The state after ``<eos>``."""
+        return len(self.slots) - 2
+
+    @property
+    def dead(self) -> int:
+        """The state after an impossible token."""
+        return len(self.slots) - 1
+
+    @property
+    def another_sentence(self) -> float:
+        """The probability that a sentence is followed by another one."""
+        return 1.0 - float(self.probability[BOUNDARY, END])
+
+    def encode(self, text: str) -> Tokens:
+        """The ids of tokens separated by spaces, see `Vocabulary.encode`."""
+        return self.vocabulary.encode(text)
+
+    def decode(self, tokens: Iterable[int]) -> str:
+        """The tokens of the ids, see `Vocabulary.decode`."""
+        return self.vocabulary.decode(tokens)
+
+    def training(self) -> Language:
+        """The language in which a sentence with a withheld combination is redrawn until it has none.
+
+        The number of sentences in a document keeps its distribution (objectives 5.2).
+        """
+        return self if self.redrawn is None else self.redrawn
+
+    def sample(self, rng: np.random.Generator, documents: int) -> Documents:
+        """Draw whole documents, independently of each other."""
+        state = np.zeros(documents, dtype=np.int64)
+        growing = np.arange(documents)
+        owners, tokens = [growing[:0]], [growing[:0]]
+        while growing.size:
+            below = self._cumulative[state[growing]] <= rng.random((growing.size, 1))
+            token = below.sum(axis=1)
+            owners.append(growing)
+            tokens.append(token)
+            state[growing] = self.next_state[state[growing], token]
+            growing = growing[token != END]
+        owner = np.concatenate(owners)
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=documents))])
+        return Documents(np.concatenate(tokens)[np.argsort(owner, kind="stable")], offsets)
+
+    def states(self, documents: Documents) -> States:
+        """[tokens], the state after each token; `dead` from the first impossible token of a document on.
+
+        ``probability[states]`` is thus the exact next-token distribution [tokens, V] after every prefix.
+
+        Raises:
+            ValueError: a token id outside the vocabulary.
+        """
+        return self._walk(documents, start=0)
+
+    def token_log_probabilities(self, documents: Documents) -> Numbers:
+        """[tokens - documents], in nats: each token but the first given all before it, as a model is scored.
+
+        An impossible token and all that follow it in its document have -inf.
+
+        Raises:
+            ValueError: an empty document, or a token id outside the vocabulary.
+        """
+        predicted = documents.without_first()
+        self.vocabulary.checked(predicted.tokens)
+        scores: Numbers = self._log_probability[self.states(documents.without_last()), predicted.tokens]
+        return scores
+
+    def log_probability(self, document: Iterable[int]) -> float:
+        """Of one whole document, in nats; -inf where it is impossible, unfinished or empty.
+
+        Raises:
+            ValueError: a token id outside the vocabulary.
+        """
+        one = Documents.of([document])
+        path = np.concatenate([[0], self.states(one)])
+        return float(self._log_probability[path[:-1], one.tokens].sum()) if path[-1] == self.end else -math.inf
+
+    def next_token(self, prefix: Iterable[int]) -> Numbers:
+        """[V], the distribution of the token after a prefix; all 0 after ``<eos>``.
+
+        Raises:
+            ValueError: no document begins so, or a token id outside the vocabulary.
+        """
+        row: Numbers = self.probability[self._state(Documents.of([prefix]))]
+        return row.copy()
+
+    def posterior(self, document: Iterable[int], position: int) -> Numbers:
+        """[V], the distribution of the token at a position given all others of its document (objectives 6.4).
+
+        Forward to the position along the one path, then along the rest for all V tokens at once. Whatever stands
+        at the position is ignored, so it may be a mask.
+
+        Raises:
+            IndexError: the document has no such position.
+            ValueError: no token makes the document possible, or a token id outside the vocabulary.
+        """
+        tokens = self.vocabulary.checked(Documents.of([document]).tokens)
+        if not 0 <= position < len(tokens):
+            raise IndexError(f"position {position} of a document of {len(tokens)} tokens")
+        start = self._state(Documents.of([tokens[:position]]))
+        score, states = self._log_probability[start], self.next_state[start]
+        for token in tokens[position + 1 :]:
+            score = score + self._log_probability[states, token]
+            states = self.next_state[states, token]
+        score = np.where(states == self.end, score, -math.inf)
+        if score.max() == -math.inf:
+            raise ValueError(f"no token at position {position} makes this possible: {self.decode(tokens)}")
+        weight = np.exp(score - score.max())
+        posterior: Numbers = weight / weight.sum()
+        return posterior
+
+    def expected_length(self) -> float:
+        """The mean number of tokens in a document, ``<bos>`` and ``<eos>`` included."""
+        return float(self.visits @ self.probability.sum(axis=1))
+
+    def entropy_rate(self) -> float:
+        """Nats a token, over every token but ``<bos>``: what no model can be below (objectives 5.2)."""
+        surprise = np.where(self.probability > 0, -self._log_probability, 0.0)
+        document = float(self.visits @ (self.probability * surprise).sum(axis=1))
+        return document / (self.expected_length() - 1)
+
+    def perplexity(self) -> float:
+        """The exponential of the entropy rate."""
+        return math.exp(self.entropy_rate())
+
+    @cached_property
+    def visits(self) -> Numbers:
+        """[S], how often a document passes through each state, on average."""
+        flow = np.eye(len(self.slots))
+        np.add.at(flow, (self.next_state, np.arange(len(self.slots))[:, None]), -self.probability)
+        begin = np.zeros(len(self.slots))
+        begin[0] = 1.0
+        return np.linalg.solve(flow, begin).astype(np.float64)
+
+    def first_error(self, sentence: Iterable[int]) -> str | None:
+        """The slot at which a sentence, its period included, leaves the grammar; None where it does not.
+
+        A sentence that stops early fails at the slot that comes next, and one that goes on after its period fails
+        at the boundary (objectives 5.3 counts errors by slot).
+
+        Raises:
+            ValueError: a token id outside the vocabulary.
+        """
+        one = Documents.of([sentence])
+        path = np.concatenate([[FIRST], self._walk(one, start=FIRST)])
+        closed = np.flatnonzero(path == BOUNDARY)
+        alive = np.flatnonzero(path != self.dead)
+        failed = closed[0] if closed.size else alive[-1]
+        return None if closed.size and failed == len(path) - 1 else self.slots[path[failed]]
+
+    def expecting(self, documents: Documents, slot: str) -> Flags:
+        """[tokens], whether a token stands where this slot, and no other, is expected.
+
+        Raises:
+            ValueError: no state of the language expects this slot, or a token id outside the vocabulary.
+        """
+        if slot not in self.slots:
+            raise ValueError(f"no slot {slot!r} in this language{suggestion(slot, set(self.slots))}")
+        before = np.roll(self.states(documents), 1)
+        before[documents.offsets[:-1][documents.lengths > 0]] = 0
+        return np.array([name == slot for name in self.slots])[before]
+
+    def withheld(self, documents: Documents) -> Flags:
+        """[tokens], whether a token belongs to a sentence that training never shows (objectives 5.2).
+
+        The period belongs to its sentence, ``<bos>`` and ``<eos>`` to none. A sentence is withheld where it is
+        possible in the language and impossible in `training`.
+
+        Raises:
+            ValueError: a token id outside the vocabulary.
+        """
+        inside = (documents.tokens != BEGIN) & (documents.tokens != END)
+        sentences = _sentences(documents)
+        here, there = (language._possible(sentences) for language in (self, self.training()))
+        flags = np.zeros(len(documents.tokens), dtype=np.bool_)
+        flags[inside] = np.repeat(here & ~there, sentences.lengths)
+        return flags
+
+    @cached_property
+    def _log_probability(self) -> Numbers:
+        with np.errstate(divide="ignore"):
+            return np.log(self.probability)
+
+    @cached_property
+    def _cumulative(self) -> Numbers:
+        # Divided by its last value, so that a draw just below 1 never falls behind the last possible token.
+        total = np.cumsum(self.probability, axis=1)
+        return total / np.maximum(total[:, -1:], np.finfo(np.float64).tiny)
+
+    def _walk(self, documents: Documents, start: int) -> States:
+        self.vocabulary.checked(documents.tokens)
+        states = np.empty(len(documents.tokens), dtype=np.int64)
+        current = np.full(len(documents), start, dtype=np.int64)
+        for position in range(documents.lengths.max(initial=0)):
+            reading = np.flatnonzero(documents.lengths > position)
+            places = documents.offsets[reading] + position
+            current[reading] = self.next_state[current[reading], documents.tokens[places]]
+            states[places] = current[reading]
+        return states
+
+    def _state(self, prefix: Documents) -> int:
+        path = np.concatenate([[0], self.states(prefix)])
+        if path[-1] == self.dead:
+            place = int(np.argmax(path == self.dead)) - 1
+            wrong, slot = self.vocabulary.tokens[prefix.tokens[place]], self.slots[path[place]] or "nothing"
+            raise ValueError(f"no document begins so: {wrong!r} at position {place}, where {slot} is expected")
+        return int(path[-1])
+
+    def _possible(self, sentences: Documents) -> Flags:
+        possible: Flags = self._walk(sentences, start=FIRST)[sentences.offsets[1:] - 1] != self.dead
+        return possible
+
+
+def _sentences(documents: Documents) -> Documents:
+    """All sentences of all documents; the last of a document may lack its period."""
+    inside = (documents.tokens != BEGIN) & (documents.tokens != END)
+    kept, owners = documents.tokens[inside], documents.owners[inside]
+    first = np.ones(len(kept), dtype=np.bool_)
+    first[1:] = (kept[:-1] == PERIOD) | (owners[1:] != owners[:-1])
+    return Documents(kept, np.append(np.flatnonzero(first), len(kept)))

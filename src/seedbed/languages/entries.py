@@ -1,0 +1,121 @@
+"""Values of a parsed file that know where they stand, so that every error names file, key and value.
+
+A grammar is checked by hand rather than by a schema library: most of its rules relate one key to another (a
+weight to a word, a choice to a class), and importing a language should cost nothing. This module knows YAML's
+shapes and nothing about grammars.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import reprlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+#: Whole mappings are cut in error messages, words and templates are not.
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = 100
+_SHORT.maxlevel = 1
+
+
+class GrammarError(ValueError):
+    """A grammar file says something that it cannot mean."""
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """The end of an error message about an unknown name: the right name nearest to it, if any is near."""
+    near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One value of a file.
+
+    Attributes:
+        file: The file's name, for errors.
+        path: The keys that lead to the value, such as ``draws.noun.choices.pick[2]``.
+        value: The value as parsed.
+    """
+
+    file: str
+    path: str
+    value: object
+
+    def error(self, expected: str, hint: str = "") -> GrammarError:
+        """An error, to be raised, that says what was expected here."""
+        place, value = self.path or "top level", _SHORT.repr(self.value)
+        return GrammarError(f"{self.file}: {place}: {value}: expected {expected}{hint}")
+
+    def at(self, suffix: str, value: object) -> Entry:
+        """Another value, further along the path; with no suffix, a key of this one."""
+        return Entry(self.file, (self.path + suffix).removeprefix("."), value)
+
+    def items(self) -> dict[str, Entry]:
+        """The entries of a mapping with any keys, at least one, that are text."""
+        found = self._mapping()
+        if not found:
+            raise self.error("a mapping with at least one key")
+        return found
+
+    def fields(self, required: Collection[str], optional: Collection[str] = ()) -> dict[str, Entry]:
+        """The entries of a mapping with fixed keys."""
+        found = self._mapping()
+        known = [*required, *optional]
+        for key in found:
+            if key not in known:
+                raise self.at("", key).error(f"a key out of {', '.join(known)}", suggestion(key, known))
+        for key in required:
+            if key not in found:
+                raise self.error(f"the key {key!r} too")
+        return found
+
+    def _mapping(self) -> dict[str, Entry]:
+        if not isinstance(self.value, Mapping):
+            raise self.error("a mapping")
+        for key in self.value:
+            if not isinstance(key, str) or not key.strip():
+                raise self.at("", key).error("a key that is text (quote it)")
+        return {key: self.at(f".{key}", value) for key, value in self.value.items()}
+
+    def elements(self) -> list[Entry]:
+        """The entries of a list with at least one element."""
+        if not isinstance(self.value, list) or not self.value:
+            raise self.error("a list with at least one element")
+        return [self.at(f"[{place}]", element) for place, element in enumerate(self.value)]
+
+    def text(self) -> str:
+        """A text that is not blank."""
+        if not isinstance(self.value, str) or not self.value.strip():
+            raise self.error("text")
+        return self.value
+
+    def word(self) -> str:
+        """A text without spaces, which can be a token."""
+        if len(self.text().split()) != 1:
+            raise self.error("one word")
+        return self.text()
+
+    def number(self) -> float:
+        """A finite number above 0."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            raise self.error("a number")
+        if not (self.value > 0 and math.isfinite(self.value)):
+            raise self.error("a finite number above 0")
+        return float(self.value)
+
+    def one_of(self, names: Collection[str]) -> str:
+        """One of some names."""
+        if self.text() not in names:
+            raise self.error(f"one of {', '.join(names)}", suggestion(self.text(), names))
+        return self.text()
+
+    def distinct(self, names: Collection[str]) -> list[str]:
+        """A list of different ones of some names."""
+        chosen: list[str] = []
+        for element in self.elements():
+            if element.one_of(names) in chosen:
+                raise element.error("every name once")
+            chosen.append(element.text())
+        return chosen

@@ -1,0 +1,159 @@
+"""The nondeterministic machine of one sentence of a grammar.
+
+A configuration is the next slot and the values of those variables that later slots still need. A variable is drawn
+only when a slot first needs it and forgotten after the last slot that does, so configurations stay few. Documents
+and states of the language are the matter of `compilation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from seedbed.languages.entries import GrammarError
+from seedbed.languages.grammar import Grammar, Slot
+from seedbed.languages.vocabulary import PERIOD
+
+Values = Mapping[str, str]
+
+
+class Configuration(NamedTuple):
+    """Where a sentence stands: ``slot`` comes next, after the ``pending`` words of the slot before it."""
+
+    slot: int
+    pending: tuple[str, ...]
+    values: tuple[tuple[str, str], ...]
+
+
+#: The beginning of a sentence, and what follows its period.
+OPEN = Configuration(0, (), ())
+CLOSED = Configuration(-1, (), ())
+
+
+class Emission(NamedTuple):
+    """One word, the index of the slot that it belongs to, what follows, and the probability of it all."""
+
+    word: str
+    slot: int
+    following: Configuration
+    probability: float
+
+
+class Machine:
+    """The nondeterministic machine of one sentence.
+
+    It notes the ``words`` that it emits, and in ``used`` what happens, by the paths of the file. With ``redraw``,
+    a draw that completes a withheld combination is dropped, so that the probabilities of what can come next may
+    add up to less than 1.
+    """
+
+    def __init__(self, grammar: Grammar, redraw: bool) -> None:
+        self.grammar = grammar
+        self.redraw = redraw
+        self.used: set[str] = set()
+        self.words: set[str] = set()
+        self._emissions: dict[Configuration, list[Emission]] = {}
+
+    def emissions(self, configuration: Configuration) -> list[Emission]:
+        """All that can come next."""
+        if configuration not in self._emissions:
+            self._emissions[configuration] = list(self._expand(configuration))
+        return self._emissions[configuration]
+
+    def _expand(self, configuration: Configuration) -> Iterator[Emission]:
+        index, pending, values = configuration
+        if configuration == CLOSED:
+            return
+        if pending:
+            yield Emission(pending[0], index - 1, configuration._replace(pending=pending[1:]), 1.0)
+        elif index == len(self.grammar.slots):
+            yield Emission(self.grammar.marks[PERIOD], index, CLOSED, 1.0)
+        else:
+            slot = self.grammar.slots[index]
+            for drawn, probability in self._drawn(slot.conditions, dict(values)):
+                step = self._present if self._holds(slot, drawn) else self._absent
+                for emission in step(index, drawn):
+                    yield emission._replace(probability=probability * emission.probability)
+
+    def _holds(self, slot: Slot, values: Values) -> bool:
+        return all(
+            self.grammar.variables.text(reference, values) in texts for reference, texts in slot.when.items()
+        )
+
+    def _present(self, index: int, values: Values) -> Iterator[Emission]:
+        slot = self.grammar.slots[index]
+        self.used.add(slot.path)
+        for drawn, probability in self._drawn(slot.variables, values):
+            word, *pending = words = self.grammar.fill(slot, drawn)
+            self.words.update(words)
+            following = Configuration(index + 1, tuple(pending), self._needed(index + 1, drawn))
+            yield Emission(word, index, following, probability)
+
+    def _absent(self, index: int, values: Values) -> Iterator[Emission]:
+        yield from self.emissions(Configuration(index + 1, (), self._needed(index + 1, values)))
+
+    def _drawn(self, variables: Iterable[str], values: Values) -> list[tuple[Values, float]]:
+        """All ways to draw those of some variables that have no value yet, with their probabilities."""
+        ways = [(values, 1.0)]
+        for variable in self._required(variables, values):
+            if variable not in values:
+                ways = [
+                    (drawn, probability * chance)
+                    for before, probability in ways
+                    for drawn, chance in self._draw(variable, before)
+                ]
+        return ways
+
+    def _draw(self, variable: str, values: Values) -> Iterator[tuple[Values, float]]:
+        draw = self.grammar.variables.draws[variable]
+        given = None if draw.given is None else self.grammar.variables.text(draw.given, values)
+        path = f"draws.{variable}" if given is None else f"draws.{variable}.choices.{given}"
+        if given not in draw.choices:
+            raise GrammarError(f"{self.grammar.file}: {path}: missing, but the sentence needs a choice there")
+        self.used.add(path)
+        for value, probability in draw.choices[given].items():
+            drawn = {**values, variable: value}
+            self.used.add(f"lexicon.{draw.lexicon}.{value}")
+            if not (self._withheld(drawn) and self.redraw):
+                yield drawn, probability
+
+    def _withheld(self, values: Values) -> bool:
+        """Whether the values hold a whole withheld combination."""
+        pairs = enumerate(self.grammar.withheld)
+        complete = [index for index, combination in pairs if combination.items() <= values.items()]
+        self.used.update(f"withheld[{index}]" for index in complete)
+        return bool(complete)
+
+    def _required(self, variables: Iterable[str], values: Values) -> list[str]:
+        """The variables, and those that must be known to draw the ones without a value, in drawing order."""
+        required, waiting = set[str](), list(variables)
+        while waiting:
+            variable = waiting.pop()
+            given = self.grammar.variables.draws[variable].given
+            if given is not None and variable not in values:
+                waiting.append(given.variable)
+            required.add(variable)
+        return [variable for variable in self.grammar.variables.draws if variable in required]
+
+    def _needed(self, index: int, values: Values) -> tuple[tuple[str, str], ...]:
+        """The values that slots from this one on can still ask for, and those of unfinished combinations."""
+        later = [name for slot in self.grammar.slots[index:] for name in (*slot.conditions, *slot.variables)]
+        needed = self._required(later, values)
+        for combination in self.grammar.withheld:
+            if any(variable in needed and variable not in values for variable in combination):
+                needed = [*needed, *combination]
+        return tuple((variable, value) for variable, value in values.items() if variable in needed)
+
+    def refuse_unused(self) -> None:
+        """Raise an error where the grammar states what no sentence uses."""
+        grammar = self.grammar
+        stated = [
+            f"lexicon.{name}.{value}" for name, lexicon in grammar.variables.lexicons.items() for value in lexicon
+        ]
+        for variable, draw in grammar.variables.draws.items():
+            stated += [f"draws.{variable}" + (f".choices.{given}" if given else "") for given in draw.choices]
+        stated += [slot.path for slot in grammar.slots]
+        stated += [f"withheld[{index}]" for index in range(len(grammar.withheld))]
+        unused = [path for path in stated if path not in self.used]
+        if unused:
+            raise GrammarError(f"{grammar.file}: {', '.join(unused)}: no sentence uses this; delete it or use it")

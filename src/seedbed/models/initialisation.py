@@ -1,0 +1,56 @@
+"""Models without weights, and the one function that draws them.
+
+Constructors draw nothing and the global generator is never used: a model is built on the meta device, given
+memory, and filled from a named stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import torch
+from torch import nn
+
+from seedbed.models.embedding import Embedding
+
+_Model = TypeVar("_Model", bound=nn.Module)
+
+
+def unfilled(make: Callable[[], _Model]) -> _Model:
+    """A model whose weights are memory of unknown content, for `fill`.
+
+    Args:
+        make: Calls the constructor.
+
+    Raises:
+        TypeError: the model has a buffer, whose content the meta device would lose.
+    """
+    with torch.device("meta"):
+        model = make()
+    for name, _ in model.named_buffers():
+        raise TypeError(f"buffer {name}: compute it where it is used, it would be lost")
+    return model.to_empty(device="cpu")
+
+
+@torch.no_grad()
+def fill(model: nn.Module, generator: torch.Generator) -> None:
+    """Draw all weights, layer by layer in the order of their definition.
+
+    Linear layers get weights and biases from U(-1/sqrt(inputs), 1/sqrt(inputs)), as PyTorch's own; norms ones and
+    zeros; embeddings N(0, their std).
+
+    Raises:
+        TypeError: a layer has parameters but no rule here.
+    """
+    for name, layer in model.named_modules():
+        if isinstance(layer, nn.Linear):
+            bound = layer.in_features**-0.5
+            for parameter in layer.parameters():
+                parameter.uniform_(-bound, bound, generator=generator)
+        elif isinstance(layer, nn.LayerNorm):
+            layer.reset_parameters()
+        elif isinstance(layer, Embedding):
+            layer.weight.normal_(0, layer.std, generator=generator)
+        elif any(True for _ in layer.parameters(recurse=False)):
+            raise TypeError(f"{name}: no rule to fill a {type(layer).__name__}; add it to {fill.__module__}.fill")

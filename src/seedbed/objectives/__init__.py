@@ -1,0 +1,1 @@
+"""Objectives: how a document becomes inputs, targets and scored positions, one file each."""

@@ -1,0 +1,134 @@
+"""Observations: the rows of the one table that everything shares.
+
+Evaluations and demonstrations yield them; statistics and the page read nothing else. This module knows what a
+row means and nothing about files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+#: The columns of the table, in order; a row is sorted by all that come before ``value``.
+COLUMNS = (
+    "study",
+    "run",
+    "seed",
+    "metric",
+    "condition",
+    "value",
+    "text",
+    "n",
+    "item_error",
+    "unit",
+    "recipe",
+    "fingerprint",
+)
+
+Scalar = str | int | float
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One measured value.
+
+    Attributes:
+        metric: What was measured, a word of the table such as ``divergence``.
+        value: The measured number; NaN where ``text`` is the result.
+        condition: What it was measured under, such as ``{"distance": 50}``.
+        unit: ``nat`` (likelihoods, per token), ``share``, ``count`` and so on.
+        n: The number of items that ``value`` is the mean of; none where the metric is not additive.
+        item_error: The standard error of that mean over its items.
+        text: A result that is no number: a token sequence, a shape, the name of an error.
+    """
+
+    metric: str
+    value: float
+    condition: Mapping[str, Scalar] = field(default_factory=dict)
+    unit: str = ""
+    n: int | None = None
+    item_error: float | None = None
+    text: str = ""
+
+
+def condition_text(condition: Mapping[str, Scalar]) -> str:
+    """The column's form: ``key=value`` with keys sorted, joined by ``;``.
+
+    Raises:
+        ValueError: a key or value holds ``=`` or ``;``, which could not be read back.
+    """
+    parts = []
+    for key in sorted(condition):
+        value = str(condition[key])
+        if set("=;") & set(key + value) or not key:
+            raise ValueError(f"condition {key}={value}: neither may hold '=' or ';', and a key may not be empty")
+        parts.append(f"{key}={value}")
+    return ";".join(parts)
+
+
+def read_condition(text: str) -> dict[str, Scalar]:
+    """The inverse of `condition_text`; a value that reads as a finite number is one, so that it sorts as one."""
+    pairs = (part.partition("=") for part in text.split(";") if part)
+    return {key: _scalar(value) for key, _, value in pairs}
+
+
+def _scalar(text: str) -> Scalar:
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        return number if math.isfinite(number) else text
+    return text
+
+
+def mean(
+    metric: str,
+    values: ArrayLike,
+    condition: Mapping[str, Scalar] | None = None,
+    unit: str = "",
+    clusters: ArrayLike | None = None,
+) -> Observation:
+    """The mean over items as an observation, with the standard error over items.
+
+    The mean is a total divided once by a count, never a mean of means.
+
+    Args:
+        metric: The metric's name.
+        values: [items], one value an item.
+        condition: The condition of the observation.
+        unit: The unit of the values.
+        clusters: [items], ids of the groups (documents) that make items dependent. The standard error is then
+            the linearised one of a ratio over clusters, and equals the plain one where every cluster has one item.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    count = array.size
+    value = float(array.sum() / count) if count else math.nan
+    deviations: NDArray[np.float64] = array - value
+    if clusters is not None and count:
+        members = np.unique(np.asarray(clusters), return_inverse=True)[1]
+        deviations = np.asarray(np.bincount(members, weights=deviations), dtype=np.float64)
+    groups = deviations.size
+    error = float(np.sqrt((deviations**2).sum() * groups / (groups - 1)) / count) if groups > 1 else math.nan
+    return Observation(metric, value, dict(condition or {}), unit, count, error)
+
+
+def rows(observations: Iterable[Observation], **common: Scalar | None) -> list[dict[str, Scalar | None]]:
+    """The observations as rows of the table, each with the columns in ``common`` (study, run, seed ...)."""
+    return [
+        common
+        | {
+            "metric": one.metric,
+            "condition": condition_text(one.condition),
+            "value": float(one.value),
+            "text": one.text,
+            "n": one.n,
+            "item_error": one.item_error,
+            "unit": one.unit,
+        }
+        for one in observations
+    ]

@@ -1,0 +1,1 @@
+"""Pipeline: configuration, fingerprints, storage and provenance. It carries results and computes none."""

@@ -1,0 +1,250 @@
+"""What the project is asked to build: config.yaml, the studies and their languages, read and checked as a whole.
+
+Everything is checked before anything runs, at every level; an error names the file, the key and the remedy. This
+module carries values and computes no result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
+
+from seedbed.pipeline import plugins
+from seedbed.pipeline.yaml import ConfigError, read, read_text
+
+#: The folder that holds config/, workflow/ and src/.
+ROOT = plugins.PACKAGE.parents[1]
+#: Seeds from here on are for `make tune` alone and never reported.
+TUNING_SEEDS = 1000
+
+Name = Annotated[str, Field(pattern="^[a-z][a-z0-9-]*$")]
+PluginName = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]
+Seed = Annotated[StrictInt, Field(ge=0, lt=TUNING_SEEDS)]
+Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
+Values = dict[str, Scalar]
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Data(_Strict):
+    """One data set of a study: how many documents of which language."""
+
+    language: Name
+    training: Annotated[StrictInt, Field(ge=1)]
+    validation: Annotated[StrictInt, Field(ge=1)]
+    test: Annotated[StrictInt, Field(ge=1)]
+
+
+class Run(_Strict):
+    """A training recipe, or a reference run (``kind``), which trains nothing."""
+
+    label: StrictStr
+    data: Name = "text"
+    kind: PluginName | None = None
+    options: Values = {}
+    model: Values = {}
+    objective: Values = {}
+    training: Values = {}
+    streams: dict[Literal["data", "initialisation", "order", "corruption"], Seed] = {}
+    seeds: Annotated[StrictInt, Field(ge=1, lt=TUNING_SEEDS)] | None = None
+
+    @property
+    def trained(self) -> bool:
+        """Whether this run trains, so that it has seeds."""
+        return self.kind is None
+
+
+class Evaluation(_Strict):
+    """Which runs an evaluation measures, and its options."""
+
+    runs: Literal["all", "trained"] | list[Name] = "all"
+    options: Values = {}
+
+
+class Tune(_Strict):
+    """What the lecture leaves open in a study: the run to try it on and the grid of model options."""
+
+    run: Name
+    seeds: Annotated[StrictInt, Field(ge=1)]
+    grid: Annotated[list[Values], Field(min_length=2)]
+
+
+class Study(_Strict):
+    """A subject with its data sets, runs and evaluations (config/studies/NAME.yaml)."""
+
+    title: StrictStr
+    lead: StrictStr
+    rebuilt: StrictBool
+    data: dict[Name, Data]
+    training: Values = {}
+    runs: dict[Name, Run]
+    evaluations: dict[PluginName, Evaluation]
+    tune: Tune | None = None
+
+
+class Settings(_Strict):
+    """config/config.yaml: which studies, and the number of seeds where a run names none."""
+
+    studies: Annotated[list[Name], Field(min_length=1)]
+    seeds: Annotated[StrictInt, Field(ge=1, lt=TUNING_SEEDS)]
+
+
+class Configuration:
+    """The whole configuration, with ``overrides`` of config.yaml's keys (as after ``--config``).
+
+    Raises:
+        ConfigError: anything in it is unknown, of the wrong type or contradictory.
+    """
+
+    def __init__(self, overrides: Mapping[str, object] | None = None, root: Path = ROOT) -> None:
+        self.root = root
+        self.overrides = dict(overrides or {})
+        path = root / "config" / "config.yaml"
+        place = "--config" if self.overrides else self._shown(path)
+        self.settings = _checked(Settings, read(path) | self.overrides, place)
+        self.studies = {name: self._study(name) for name in self.settings.studies}
+
+    def seeds(self, study: str, run: str) -> tuple[int | None, ...]:
+        """The seeds of a run; a reference run has the one seed None."""
+        entry = self.studies[study].runs[run]
+        if not entry.trained:
+            return (None,)
+        own = None if "seeds" in self.overrides else entry.seeds
+        return tuple(range(own or self.settings.seeds))
+
+    def evaluated(self, study: str, evaluation: str) -> list[str]:
+        """The runs of a study that an evaluation measures."""
+        runs, chosen = self.studies[study].runs, self.studies[study].evaluations[evaluation].runs
+        if isinstance(chosen, list):
+            return chosen
+        return [name for name, run in runs.items() if run.trained or chosen == "all"]
+
+    @cached_property
+    def languages(self) -> dict[str, dict[str, object]]:
+        """The grammars that the studies use, by name."""
+        used = {data.language for study in self.studies.values() for data in study.data.values()}
+        return {name: read(self._file("languages", name)) for name in sorted(used)}
+
+    def _study(self, name: str) -> Study:
+        path = self._file("studies", name)
+        study = _checked(Study, read(path), self._shown(path))
+        _check_names(study, self._shown(path))
+        runs = {key: _resolved(run, study, f"{self._shown(path)}: runs.{key}") for key, run in study.runs.items()}
+        evaluations = {
+            key: entry.model_copy(
+                update={
+                    "options": plugins.options(
+                        "evaluations", key, entry.options, f"{self._shown(path)}: evaluations.{key}"
+                    )
+                }
+            )
+            for key, entry in study.evaluations.items()
+        }
+        return study.model_copy(update={"runs": runs, "evaluations": evaluations})
+
+    def _file(self, folder: str, name: str) -> Path:
+        path = self.root / "config" / folder / f"{name}.yaml"
+        if not path.is_file():
+            known = [file.stem for file in path.parent.glob("*.yaml")]
+            raise ConfigError(f"{self._shown(path)}: no such file; {plugins.nearest(name, known)}")
+        return path
+
+    def _shown(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()
+
+
+def overrides(texts: Iterable[str]) -> dict[str, object]:
+    """``KEY=VALUE`` texts as a mapping, values read as YAML.
+
+    Raises:
+        ConfigError: a text without ``=``.
+    """
+    pairs = [text.partition("=") for text in texts]
+    for key, equals, value in pairs:
+        if not equals:
+            raise ConfigError(f"--config {key}{value}: expected KEY=VALUE, such as seeds=3")
+    return {key: read_text(value) for key, _, value in pairs}
+
+
+def _checked(model: type[_Model], content: Mapping[str, object], place: str) -> _Model:
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise ConfigError("\n".join(_explained(model, dict(one), place) for one in error.errors())) from None
+
+
+def _explained(model: type[BaseModel], error: dict[str, Any], place: str) -> str:
+    where = ".".join(str(part) for part in error["loc"] if part != "[key]")
+    if error["type"] == "extra_forbidden":
+        owner = _model_at(model, error["loc"][:-1])
+        return f"{place}: {where}: unknown key; {plugins.nearest(error['loc'][-1], owner.model_fields)}"
+    if error["type"] == "missing":
+        return f"{place}: {where}: this key is required"
+    return f"{place}: {where}: {error['msg'].removeprefix('Input ')}, found {error['input']!r}"
+
+
+def _model_at(model: type[BaseModel], location: tuple[int | str, ...]) -> type[BaseModel]:
+    """The model whose keys stand at a location: follows fields, and through mappings to their values."""
+    for part in location:
+        field = model.model_fields.get(str(part))
+        if field is None:
+            continue
+        inner = [field.annotation, *getattr(field.annotation, "__args__", ())]
+        models = [one for one in inner if isinstance(one, type) and issubclass(one, BaseModel)]
+        model = models[0] if models else model
+    return model
+
+
+def _check_names(study: Study, place: str) -> None:
+    for key, run in study.runs.items():
+        if run.data not in study.data:
+            raise ConfigError(f"{place}: runs.{key}.data: {run.data}: {plugins.nearest(run.data, study.data)}")
+    for key, evaluation in study.evaluations.items():
+        for name in evaluation.runs if isinstance(evaluation.runs, list) else ():
+            if name not in study.runs:
+                raise ConfigError(f"{place}: evaluations.{key}.runs: {plugins.nearest(name, study.runs)}")
+    if study.tune and not (study.tune.run in study.runs and study.runs[study.tune.run].trained):
+        trained = [name for name, run in study.runs.items() if run.trained]
+        raise ConfigError(f"{place}: tune.run: {plugins.nearest(study.tune.run, trained)}")
+
+
+def _resolved(run: Run, study: Study, place: str) -> Run:
+    """The run with every option that it leaves out filled in, so that a changed default changes the recipe."""
+    if run.kind is not None:
+        given = run.model or run.objective or run.training or run.streams or run.seeds
+        if given:
+            raise ConfigError(f"{place}: a reference run (kind: {run.kind}) has only label, data and options")
+        return run.model_copy(
+            update={"options": plugins.options("references", run.kind, run.options, f"{place}.options")}
+        )
+    if run.options:
+        raise ConfigError(f"{place}.options: a trained run writes its options under model, objective and training")
+    return run.model_copy(
+        update={
+            "model": plugin_values("models", run.model, f"{place}.model"),
+            "objective": plugin_values("objectives", run.objective, f"{place}.objective"),
+            "training": plugins.options("training", "loop", study.training | run.training, f"{place}.training"),
+        }
+    )
+
+
+def plugin_values(folder: str, values: Mapping[str, object], place: str) -> Values:
+    """``{kind: NAME, option: value}`` with all options of the plug-in.
+
+    Raises:
+        ConfigError: no ``kind``, unknown plug-in or option, wrong type.
+    """
+    kind = values.get("kind")
+    if not isinstance(kind, str):
+        raise ConfigError(
+            f"{place}.kind: expected the name of a plug-in; {plugins.nearest(kind, plugins.names(folder))}"
+        )
+    given = {key: value for key, value in values.items() if key != "kind"}
+    return {"kind": kind} | plugins.options(folder, kind, given, place)

@@ -1,0 +1,138 @@
+"""Fingerprints: one hash of everything that determines a result.
+
+Values, code, versions and inputs go in; code by meaning, so that a comment, a docstring or a reformatting changes
+nothing. Snakemake compares the hash, and every result carries it.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from seedbed.pipeline.plugins import PACKAGE
+
+#: What numbers computed here depend on, beside our own code.
+COMPUTING = ("numpy", "torch")
+#: What verdicts and the page depend on.
+REPORTING = ("jinja2", "matplotlib", "numpy", "pandas", "scipy")
+
+
+def digest(value: object) -> str:
+    """The sha256 of a value's canonical JSON (keys sorted, nothing but JSON's own types)."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def fingerprint(
+    values: Mapping[str, object],
+    modules: Iterable[str] = (),
+    libraries: Iterable[str] = COMPUTING,
+    inputs: Iterable[str] = (),
+    files: Iterable[Path] = (),
+) -> str:
+    """The hash of a job.
+
+    Args:
+        values: Its named values.
+        modules: The modules it computes with; their whole import closure counts.
+        libraries: The distributions whose versions count.
+        inputs: The fingerprints of its inputs, in order.
+        files: Other source files that count by content, such as templates.
+    """
+    return digest(
+        {
+            "values": values,
+            "code": code(tuple(modules)),
+            "versions": versions(tuple(libraries)),
+            "inputs": list(inputs),
+            "files": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
+        }
+    )
+
+
+@cache
+def versions(libraries: tuple[str, ...]) -> dict[str, str]:
+    """Python's version and those of the named distributions."""
+    return {"python": platform.python_version()} | {name: version(name) for name in libraries}
+
+
+@cache
+def code(modules: tuple[str, ...]) -> dict[str, str]:
+    """The hash of each module in the import closure, by its meaning."""
+    return {name: _meaning(path) for name, path in closure(modules).items()}
+
+
+def closure(modules: Iterable[str]) -> dict[str, Path]:
+    """Every module of this package that the given ones import, directly or not, with packages on the way.
+
+    Raises:
+        ModuleNotFoundError: one of the given modules does not exist.
+    """
+    found: dict[str, Path] = {}
+    waiting = list(modules)
+    for name in waiting:
+        if _file(name) is None:
+            raise ModuleNotFoundError(name)
+    while waiting:
+        name = waiting.pop()
+        path = _file(name)
+        if path is None or name in found:
+            continue
+        found[name] = path
+        waiting += [name.rpartition(".")[0], *_imports(path)]
+    return dict(sorted(found.items()))
+
+
+def _file(name: str) -> Path | None:
+    if name.partition(".")[0] != PACKAGE.name:
+        return None
+    base = PACKAGE.parent / Path(*name.split("."))
+    candidates = (base.with_suffix(".py"), base / "__init__.py")
+    return next((path for path in candidates if path.is_file()), None)
+
+
+@cache
+def _imports(path: Path) -> tuple[str, ...]:
+    """Names that a file's imports may mean; those that are no module are sorted out by `_file`."""
+    names: list[str] = []
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = _absolute(node, path)
+            names += [module, *(f"{module}.{alias.name}" for alias in node.names)]
+    return tuple(names)
+
+
+def _absolute(node: ast.ImportFrom, path: Path) -> str:
+    if not node.level:
+        return node.module or ""
+    package = path.relative_to(PACKAGE.parent).parent.parts
+    return ".".join([*package[: len(package) - node.level + 1], *([node.module] if node.module else [])])
+
+
+@cache
+def _meaning(path: Path) -> str:
+    tree = _tree(path)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and body:
+            first = body[0]
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                del body[0]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))

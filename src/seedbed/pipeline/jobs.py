@@ -1,0 +1,266 @@
+"""The jobs of a build: each reads its inputs, calls the code that computes, and writes its result.
+
+A job recomputes its fingerprint and stops where the workflow asked for another. Heavy imports stand inside the
+functions, since every job is a process of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seedbed.observations import COLUMNS, Observation, Scalar, rows
+from seedbed.pipeline import plugins, storage
+from seedbed.pipeline.configuration import Run
+from seedbed.pipeline.errors import SeedbedError
+from seedbed.pipeline.plan import (
+    OBSERVATIONS,
+    PAGE,
+    TEMPLATES,
+    TIMINGS,
+    Plan,
+    benchmark_path,
+    data_path,
+    observations_path,
+    run_path,
+    split,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from torch import nn
+
+    from seedbed.documents import Documents
+    from seedbed.evaluations.context import Predictor
+    from seedbed.languages.automaton import Language
+    from seedbed.reporting.results import Study
+    from seedbed.training.loop import Objective, Trained
+
+Row = dict[str, Scalar | None]
+
+
+class JobError(SeedbedError):
+    """A job was asked for what the present configuration and code do not ask for."""
+
+
+def expect(asked: str, own: str) -> str:
+    """The fingerprint, if both sides agree on it.
+
+    Raises:
+        JobError: code or configuration changed since the workflow was read.
+    """
+    if asked != own:
+        raise JobError(
+            f"asked for fingerprint {asked[:12]}, but code and configuration now give {own[:12]}: they changed "
+            "since this build began; run `make report` again"
+        )
+    return own
+
+
+def data(plan: Plan, corpus: tuple[str, str, str, int | None], asked: str) -> None:
+    """Draw the documents of a split: (study, data set, split, seed)."""
+    from seedbed.languages.corpora import draw
+
+    own = expect(asked, plan.data(*corpus))
+    storage.write_documents(data_path(*corpus), draw(plan.corpus(*corpus)), own)
+
+
+def train(plan: Plan, study: str, run: str, seed: int, asked: str) -> None:
+    """Train one run of one seed; writes its weights and its log."""
+    import pyarrow as pa
+
+    own = expect(asked, plan.train(study, run, seed))
+    entry, seeds = plan.run(study, run), plan.seeds(study, run, seed)
+    training = _documents(plan, study, entry, "training", seeds["data"])
+    validation = _documents(plan, study, entry, "validation", None)
+    trained = fit(plan, study, entry, training, validation, seeds)
+    storage.write_table(run_path(study, run, seed, "log.parquet"), pa.table(asdict(trained.log)), own)
+    storage.write_weights(run_path(study, run, seed, "model.safetensors"), trained.weights, own)
+
+
+def fit(
+    plan: Plan, study: str, run: Run, training: Documents, validation: Documents, seeds: Mapping[str, int]
+) -> Trained:
+    """Build what a run's entry describes, and train it."""
+    from seedbed.training import loop
+
+    options: loop.Options = plugins.load("training", "loop").Options(**run.training)
+    return loop.train(
+        _network(plan, study, run), _objective(plan, study, run), training, validation, options, seeds
+    )
+
+
+def evaluate(plan: Plan, study: str, run: str, evaluation: str, asked: str) -> None:
+    """Measure a run with one evaluation, all its seeds in one process."""
+    from seedbed.evaluations.context import Context
+
+    own = expect(asked, plan.evaluate(study, run, evaluation))
+    entry = plan.run(study, run)
+    module = plugins.load("evaluations", evaluation)
+    options = module.Options(**plan.configuration.studies[study].evaluations[evaluation].options)
+    context = Context(_language(plan, study, entry), _documents(plan, study, entry, "test", None))
+    found: list[Row] = []
+    for seed in plan.configuration.seeds(study, run):
+        observations = module.evaluate(_predictor(plan, study, run, seed), context, options)
+        hashes = plan.row(study, run, evaluation, seed)
+        found += rows(observations, study=study, run=run, seed=seed, **hashes)
+    _write(observations_path(study, run, evaluation), found, own)
+
+
+def observations(plan: Plan, asked: str) -> None:
+    """Gather every evaluation into the one table; refuses a file that is not of this build."""
+    own = expect(asked, plan.observations())
+    parts = [storage.read_table(observations_path(*one), plan.evaluate(*one)) for one in plan.evaluations()]
+    _write(OBSERVATIONS, [row for part in parts for row in part.to_pylist()], own)
+
+
+def timings(plan: Plan, asked: str) -> None:
+    """Gather what Snakemake measured of each training: processor seconds, wall seconds, peak memory."""
+    own = expect(asked, plan.timings())
+    found = [
+        row
+        for study, run, seed in plan.trainings()
+        for row in rows(_measured(benchmark_path(study, run, seed)), study=study, run=run, seed=seed, recipe="")
+    ]
+    _write(TIMINGS, [row | {"fingerprint": own} for row in found], own)
+
+
+def page(plan: Plan, asked: str) -> None:
+    """Build the page from the tables."""
+    from seedbed.pipeline.provenance import provenance
+    from seedbed.reporting.page import build
+
+    own = expect(asked, plan.page())
+    table = storage.read_table(OBSERVATIONS, plan.observations())
+    times = storage.read_table(TIMINGS, plan.timings())
+    text = build(
+        table.to_pandas(integer_object_nulls=True),
+        times.to_pandas(integer_object_nulls=True),
+        [_shown(plan, name) for name in plan.configuration.studies],
+        provenance(plan, own),
+        TEMPLATES,
+    )
+    storage.write_text(PAGE, text)
+
+
+def _shown(plan: Plan, name: str) -> Study:
+    """A study as the page is told of it."""
+    from seedbed.reporting.results import Run as ShownRun
+    from seedbed.reporting.results import Study
+
+    entry = plan.configuration.studies[name]
+    runs = [
+        ShownRun(
+            name=key,
+            label=run.label,
+            kind="trained" if run.trained else "reference",
+            seeds=tuple(seed for seed in plan.configuration.seeds(name, key) if seed is not None),
+        )
+        for key, run in entry.runs.items()
+    ]
+    return Study(
+        name=name,
+        title=entry.title,
+        lead=entry.lead,
+        language=", ".join(sorted({data.language for data in entry.data.values()})),
+        rebuilt=entry.rebuilt,
+        runs=tuple(runs),
+        full=not plan.configuration.overrides,
+    )
+
+
+def _network(plan: Plan, study: str, run: Run) -> nn.Module:
+    from seedbed.models.initialisation import unfilled
+
+    kind, options = split(run.model)
+    module = plugins.load("models", kind)
+    vocabulary = len(_language(plan, study, run).vocabulary)
+    network: nn.Module = unfilled(lambda: module.Model(module.Options(**options), vocabulary))
+    return network
+
+
+def _objective(plan: Plan, study: str, run: Run) -> Objective[object]:
+    kind, options = split(run.objective)
+    module = plugins.load("objectives", kind)
+    objective: Objective[object] = module.Objective(
+        module.Options(**options), _language(plan, study, run).vocabulary
+    )
+    return objective
+
+
+def _language(plan: Plan, study: str, run: Run) -> Language:
+    from seedbed.languages.compilation import read_language
+
+    name = plan.configuration.studies[study].data[run.data].language
+    return read_language(plan.configuration.languages[name], f"config/languages/{name}.yaml")
+
+
+def _documents(plan: Plan, study: str, run: Run, split: str, seed: int | None) -> Documents:
+    return storage.read_documents(data_path(study, run.data, split, seed), plan.data(study, run.data, split, seed))
+
+
+def _predictor(plan: Plan, study: str, run: str, seed: int | None) -> Predictor:
+    entry = plan.run(study, run)
+    if seed is None:
+        module = plugins.load("references", str(entry.kind))
+        predictor: Predictor = module.Reference(module.Options(**entry.options), _language(plan, study, entry))
+        return predictor
+    from seedbed.evaluations.trained import TrainedModel
+    from seedbed.log import Log
+
+    own = plan.train(study, run, seed)
+    network = _network(plan, study, entry)
+    weights = storage.read_weights(run_path(study, run, seed, "model.safetensors"), own)
+    network.load_state_dict(weights, assign=True)
+    log = storage.read_table(run_path(study, run, seed, "log.parquet"), own).to_pydict()
+    return TrainedModel(network, Log(**log))
+
+
+def _write(path: Path, found: Iterable[Row], fingerprint: str) -> None:
+    storage.write_table(path, table(found), fingerprint)
+
+
+def table(found: Iterable[Row]) -> pa.Table:
+    """Rows as the table of observations, sorted, so that equal rows give equal bytes.
+
+    Raises:
+        JobError: two rows for the same study, run, seed, metric and condition.
+    """
+    import pyarrow as pa
+
+    kinds = {"value": pa.float64(), "item_error": pa.float64(), "seed": pa.int64(), "n": pa.int64()}
+    schema = pa.schema([(column, kinds.get(column, pa.string())) for column in COLUMNS])
+    sorted_rows = sorted(found, key=_key)
+    for one, next_one in pairwise(sorted_rows):
+        if _key(one) == _key(next_one):
+            raise JobError(f"measured twice: {', '.join(map(str, _key(one)))}")
+    return pa.Table.from_pylist(sorted_rows, schema)
+
+
+def _key(row: Row) -> tuple[str, str, int, str, str]:
+    seed = row["seed"]
+    return (
+        str(row["study"]),
+        str(row["run"]),
+        -1 if seed is None else int(str(seed)),
+        str(row["metric"]),
+        str(row["condition"]),
+    )
+
+
+def _measured(path: Path) -> Iterator[Observation]:
+    """The figures of a benchmark file; a job too short to be measured has none."""
+    names = {"cpu_time": ("cpu_seconds", "s"), "s": ("wall_seconds", "s"), "max_rss": ("peak_memory", "MiB")}
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    measured = dict(zip(header.split("\t"), lines[-1].split("\t"), strict=True))
+    for column, (metric, unit) in names.items():
+        try:
+            value = float(measured[column])
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value):
+            yield Observation(metric, value, {"job": "train"}, unit)

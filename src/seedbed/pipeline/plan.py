@@ -1,0 +1,244 @@
+"""The plan: for every job of a build, where its result stands and what its fingerprint must be.
+
+The Snakefile and the commands both ask here, so that a job can refuse a fingerprint that is not its own. Parsing
+the workflow must be quick: nothing here imports torch or pandas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from seedbed.languages.corpora import Corpus
+from seedbed.pipeline import plugins
+from seedbed.pipeline.configuration import ROOT, Configuration, Run, Values
+from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
+from seedbed.pipeline.storage import FORMAT, carries
+from seedbed.pipeline.yaml import ConfigError
+
+RESULTS = Path("results")
+OBSERVATIONS = RESULTS / "observations.parquet"
+TIMINGS = RESULTS / "timings.parquet"
+PAGE = RESULTS / "report" / "index.html"
+#: Where the page's templates, style, script and captions stand.
+TEMPLATES = ROOT / "report"
+
+RUN_FILES = ("model.safetensors", "log.parquet")
+SPLITS = ("training", "validation", "test")
+#: The purposes of the streams of a training; a run may pin the seed of each.
+PURPOSES = ("data", "initialisation", "order", "corruption")
+
+
+def data_path(study: str, data: str, split: str, seed: int | None) -> Path:
+    """A file of documents; validation and test belong to no seed."""
+    folder = RESULTS / "data" / study / data
+    return folder / f"{split}.parquet" if seed is None else folder / f"seed-{seed}" / f"{split}.parquet"
+
+
+def run_path(study: str, run: str, seed: int, file: str) -> Path:
+    """A file of a training: ``model.safetensors`` or ``log.parquet``."""
+    return RESULTS / "runs" / study / run / f"seed-{seed}" / file
+
+
+def observations_path(study: str, run: str, evaluation: str) -> Path:
+    """The observations of one evaluation of a run, all its seeds."""
+    return RESULTS / "observations" / study / run / f"{evaluation}.parquet"
+
+
+def benchmark_path(study: str, run: str, seed: int) -> Path:
+    """What Snakemake measured of a training."""
+    return RESULTS / "benchmarks" / "train" / study / run / f"seed-{seed}.tsv"
+
+
+class Plan:
+    """The jobs of a configuration and their fingerprints."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        # One build asks for the same data set once for every run: hash it once.
+        self.data = cache(self._data)
+        self.train = cache(self._train)
+
+    def run(self, study: str, run: str) -> Run:
+        """The entry of a run in its study file."""
+        return self.configuration.studies[study].runs[run]
+
+    def seeds(self, study: str, run: str, seed: int) -> dict[str, int]:
+        """The seed of each stream of a training: the training's own, unless the run pins it."""
+        return dict.fromkeys(PURPOSES, seed) | dict(self.run(study, run).streams)
+
+    def corpus(self, study: str, data: str, split: str, seed: int | None) -> Corpus:
+        """What a split is drawn from; ``seed`` is None for validation and test."""
+        entry = self.configuration.studies[study].data[data]
+        return Corpus(
+            grammar=self.configuration.languages[entry.language],
+            documents=getattr(entry, split),
+            split=split,
+            study=study,
+            seed=seed,
+        )
+
+    def _data(self, study: str, data: str, split: str, seed: int | None) -> str:
+        values = {"job": "data", "format": FORMAT} | asdict(self.corpus(study, data, split, seed))
+        return fingerprint(values, ["seedbed.languages.corpora"], ["numpy"])
+
+    def recipe(self, study: str, run: str, seed: int | None) -> str:
+        """The hash of a run's values and seed alone, whatever the code."""
+        entry = self.run(study, run)
+        data = {split: asdict(self.corpus(study, entry.data, split, None)) for split in SPLITS}
+        return digest({"run": _values(entry), "data": data, "seed": seed})
+
+    def training_files(self, study: str, run: str, seed: int) -> dict[str, Path]:
+        """The documents that a training reads: its own corpus and the study's validation set."""
+        data, corpus = self.run(study, run).data, self.seeds(study, run, seed)["data"]
+        return {
+            "training": data_path(study, data, "training", corpus),
+            "validation": data_path(study, data, "validation", None),
+        }
+
+    def evaluation_files(self, study: str, run: str) -> list[Path]:
+        """What an evaluation reads: the study's test set, and weights and log of every seed."""
+        seeds = [seed for seed in self.configuration.seeds(study, run) if seed is not None]
+        return [
+            data_path(study, self.run(study, run).data, "test", None),
+            *(run_path(study, run, seed, file) for seed in seeds for file in RUN_FILES),
+        ]
+
+    def _train(self, study: str, run: str, seed: int) -> str:
+        entry, seeds = self.run(study, run), self.seeds(study, run, seed)
+        return fingerprint(
+            {"job": "train", "format": FORMAT, "run": _values(entry), "seeds": seeds},
+            _modules(entry),
+            inputs=[
+                self.data(study, entry.data, "training", seeds["data"]),
+                self.data(study, entry.data, "validation", None),
+            ],
+        )
+
+    def row(self, study: str, run: str, evaluation: str, seed: int | None) -> dict[str, str]:
+        """``recipe`` and ``fingerprint`` of the observations of one seed."""
+        entry = self.run(study, run)
+        options = self.configuration.studies[study].evaluations[evaluation].options
+        values = {"evaluation": evaluation, "options": options}
+        inputs = [self.data(study, entry.data, "test", None)]
+        if seed is not None:
+            inputs.append(self.train(study, run, seed))
+        own = ["seedbed.evaluations.trained"] if entry.trained else []
+        return {
+            "recipe": digest(values | {"recipe": self.recipe(study, run, seed)}),
+            "fingerprint": fingerprint(
+                values | {"job": "evaluate", "format": FORMAT, "run": _values(entry)},
+                [f"seedbed.evaluations.{evaluation}", *own, *_modules(entry)],
+                inputs=inputs,
+            ),
+        }
+
+    def evaluate(self, study: str, run: str, evaluation: str) -> str:
+        """The fingerprint of a file of observations: that of its rows' fingerprints."""
+        seeds = self.configuration.seeds(study, run)
+        return digest(sorted(self.row(study, run, evaluation, seed)["fingerprint"] for seed in seeds))
+
+    def evaluations(self) -> Iterator[tuple[str, str, str]]:
+        """Every (study, run, evaluation) of the build."""
+        for study, entry in self.configuration.studies.items():
+            for evaluation in entry.evaluations:
+                for run in self.configuration.evaluated(study, evaluation):
+                    yield study, run, evaluation
+
+    def corpora(self) -> Iterator[tuple[str, str, str, int | None]]:
+        """Every (study, data set, split, seed) that a run reads."""
+        for study, run, _ in self.evaluations():
+            yield study, self.run(study, run).data, "test", None
+        for study, run, seed in self.trainings():
+            data = self.run(study, run).data
+            yield study, data, "training", self.seeds(study, run, seed)["data"]
+            yield study, data, "validation", None
+
+    def trainings(self) -> Iterator[tuple[str, str, int]]:
+        """Every (study, run, seed) that trains."""
+        for study, entry in self.configuration.studies.items():
+            for run in entry.runs:
+                for seed in self.configuration.seeds(study, run):
+                    if seed is not None:
+                        yield study, run, seed
+
+    def files(self) -> Iterator[tuple[Path, str]]:
+        """Every result with the fingerprint that it must carry."""
+        for corpus in self.corpora():
+            yield data_path(*corpus), self.data(*corpus)
+        for study, run, seed in self.trainings():
+            for file in RUN_FILES:
+                yield run_path(study, run, seed, file), self.train(study, run, seed)
+        for one in self.evaluations():
+            yield observations_path(*one), self.evaluate(*one)
+        yield from ((OBSERVATIONS, self.observations()), (TIMINGS, self.timings()), (PAGE, self.page()))
+
+    def stale(self) -> list[Path]:
+        """The results that exist and are of other code, values or inputs than the present ones."""
+        return [path for path, own in dict(self.files()).items() if path.exists() and not carries(path, own)]
+
+    def observations(self) -> str:
+        """The fingerprint of the one table."""
+        parts = [self.evaluate(*one) for one in self.evaluations()]
+        return fingerprint({"job": "observations", "format": FORMAT}, ["seedbed.observations"], [], sorted(parts))
+
+    def timings(self) -> str:
+        """The fingerprint of the timings: that of the trainings that they belong to."""
+        return digest(sorted(self.train(*one) for one in self.trainings()))
+
+    def page(self) -> str:
+        """The fingerprint of the page."""
+        studies = {name: study.model_dump(mode="json") for name, study in self.configuration.studies.items()}
+        shown = sorted(set(studies) & {file.stem for file in (plugins.PACKAGE / "reporting/studies").glob("*.py")})
+        return fingerprint(
+            {"job": "page", "format": FORMAT, "studies": studies, "seeds": self.configuration.settings.seeds},
+            ["seedbed.reporting.page", *(f"seedbed.reporting.studies.{name}" for name in shown)],
+            REPORTING,
+            [self.observations()],
+            sorted(file for file in TEMPLATES.rglob("*") if file.is_file()),
+        )
+
+
+def _values(run: Run) -> dict[str, object]:
+    """What a run's results depend on: everything but its label and its seeds."""
+    return run.model_dump(mode="json", exclude={"label", "seeds"})
+
+
+def _plugins(run: Run) -> list[tuple[str, str, Values]]:
+    """The plug-ins of a run: folder, name, options."""
+    if run.kind is not None:
+        return [("references", run.kind, run.options)]
+    parts = [("models", *split(run.model)), ("objectives", *split(run.objective))]
+    return [*parts, ("training", "loop", run.training)]
+
+
+def _modules(run: Run) -> list[str]:
+    """The modules of a run's plug-ins."""
+    return [f"seedbed.{folder}.{name}" for folder, name, _ in _plugins(run)]
+
+
+def split(values: Values) -> tuple[str, Values]:
+    """``{kind: NAME, option: value}`` as the name and the options."""
+    return str(values["kind"]), {key: value for key, value in values.items() if key != "kind"}
+
+
+def check(configuration: Configuration) -> None:
+    """Compile every grammar and build every plug-in's Options, which checks how they hang together.
+
+    Raises:
+        ConfigError: a grammar means nothing, or a plug-in refuses its options.
+    """
+    from seedbed.languages.compilation import read_language
+
+    for name, grammar in configuration.languages.items():
+        try:
+            read_language(grammar, f"config/languages/{name}.yaml")
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+    for name, study in configuration.studies.items():
+        for key, run in study.runs.items():
+            place = f"config/studies/{name}.yaml: runs.{key}"
+            for folder, kind, options in _plugins(run):
+                plugins.build(folder, kind, options, f"{place}.{folder}")

@@ -1,0 +1,119 @@
+"""Plug-ins: a name in a study file is the name of a module in a folder of the package.
+
+Names and types of a plug-in's options are checked by reading its source, so that a study is checked in
+milliseconds and without importing torch. Nothing is registered anywhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import seedbed
+from seedbed.pipeline.yaml import ConfigError
+
+PACKAGE = Path(seedbed.__file__).resolve().parent
+
+Value = int | float | bool | str
+_TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
+
+
+def nearest(name: object, names: Iterable[object]) -> str:
+    """What to say after an unknown name: the near ones, else all."""
+    known = sorted(map(str, names))
+    close = get_close_matches(str(name), known, n=3)
+    return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known) or 'none'}"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One field of a plug-in's Options: its allowed type or values, and its default."""
+
+    kind: type
+    choices: tuple[Value, ...]
+    default: Value
+
+    def check(self, value: object, place: str) -> Value:
+        """The value in the option's own type; a whole number is also a valid float.
+
+        Raises:
+            ConfigError: wrong type or none of the choices.
+        """
+        if self.choices:
+            if value not in self.choices:
+                raise ConfigError(f"{place}: {value!r}; {nearest(value, self.choices)}")
+            return value
+        if self.kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not self.kind:
+            raise ConfigError(f"{place}: expected {self.kind.__name__}, found {value!r}")
+        return value  # type: ignore[return-value]
+
+
+def names(folder: str) -> list[str]:
+    """The plug-ins of a folder: its modules that define Options."""
+    files = sorted((PACKAGE / folder).glob("*.py"))
+    return [file.stem for file in files if "class Options" in file.read_text(encoding="utf-8")]
+
+
+def options(folder: str, name: str, values: Mapping[str, object], place: str) -> dict[str, Value]:
+    """All options of a plug-in, in the order of its source: the given values over its defaults.
+
+    Raises:
+        ConfigError: unknown plug-in, unknown option, wrong type; the message says the nearest right one.
+    """
+    if name not in names(folder):
+        raise ConfigError(f"{place}: no {folder}/{name}.py; {nearest(name, names(folder))}")
+    known = _declared(PACKAGE / folder / f"{name}.py")
+    for key in values:
+        if key not in known:
+            raise ConfigError(f"{place}.{key}: {name} has no such option; {nearest(key, known)}")
+    return {
+        key: option.check(values[key], f"{place}.{key}") if key in values else option.default
+        for key, option in known.items()
+    }
+
+
+def load(folder: str, name: str) -> ModuleType:
+    """Import a plug-in's module."""
+    return importlib.import_module(f"seedbed.{folder}.{name}")
+
+
+def build(folder: str, name: str, values: Mapping[str, Value], place: str) -> object:
+    """A plug-in's Options as its own module makes them.
+
+    Raises:
+        ConfigError: the plug-in refuses them (its ValueError), as where two options contradict each other.
+    """
+    try:
+        return load(folder, name).Options(**values)
+    except ValueError as error:
+        raise ConfigError(f"{place}: {error}") from error
+
+
+@cache
+def _declared(path: Path) -> dict[str, Option]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Options")
+    fields = (node for node in body if isinstance(node, ast.AnnAssign))
+    return {ast.unparse(field.target): _option(field, path) for field in fields}
+
+
+def _option(field: ast.AnnAssign, path: Path) -> Option:
+    try:
+        # A field without a default has only its name to evaluate, which is no literal and refused below.
+        default = ast.literal_eval(field.value or field.target)
+        if isinstance(field.annotation, ast.Subscript) and ast.unparse(field.annotation.value) == "Literal":
+            choices = ast.literal_eval(field.annotation.slice)
+            return Option(str, choices if isinstance(choices, tuple) else (choices,), default)
+        return Option(_TYPES[ast.unparse(field.annotation)], (), default)
+    except (KeyError, ValueError) as error:
+        raise ConfigError(
+            f"{path}:{field.lineno}: an option is int, float, bool, str or Literal[...] with a literal default"
+        ) from error

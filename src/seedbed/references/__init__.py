@@ -1,0 +1,1 @@
+"""Reference runs: predictors that need no training, one file a kind."""

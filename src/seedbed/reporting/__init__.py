@@ -1,0 +1,1 @@
+"""Reporting: figures and the page, from tables alone. No torch."""

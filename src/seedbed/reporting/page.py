@@ -1,0 +1,125 @@
+"""The page: one HTML file from the one table, and nothing else.
+
+Pure: tables and templates in, text out; the same tables give the same bytes, in whatever order their rows are.
+Text from tables is untrusted and escaped by the templates; only drawings and glossary links enter as markup.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+import jinja2
+import pandas as pd
+import yaml
+from markupsafe import Markup, escape
+
+from seedbed.reporting.figures import draw
+from seedbed.reporting.numbers import number
+from seedbed.reporting.results import Measure, Results, Study
+from seedbed.reporting.sections import Figure, Headline, Panel, cost_table, runs_table, variance_table
+from seedbed.reporting.tables import Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """A study with everything that the page shows of it."""
+
+    study: Study
+    headline: Headline | None
+    figures: tuple[Figure, ...]
+    runs: Table
+
+
+def build(
+    observations: pd.DataFrame,
+    timings: pd.DataFrame,
+    studies: Sequence[Study],
+    provenance: Mapping[str, Mapping[str, str]],
+    templates: Path,
+) -> str:
+    """The page as HTML that needs no other file and no network.
+
+    Args:
+        observations: The one table, with the columns of `seedbed.observations.COLUMNS`.
+        timings: The table of seconds and memory, with the same columns.
+        studies: The studies to show, in order; rows of others are left out.
+        provenance: Section → label → text, shown at the end.
+        templates: The folder ``report/`` of the project.
+
+    Raises:
+        ValueError: a cell of ``observations`` stands twice.
+    """
+    results = [Results(observations, study) for study in studies]
+    glossary = yaml.safe_load((templates / "glossary.yaml").read_text(encoding="utf-8"))
+    environment = _environment(templates, glossary)
+    return environment.get_template("page.html").render(
+        sections=[_section(one) for one in results],
+        variance=variance_table((one, _measures(one)) for one in results),
+        cost=cost_table(timings),
+        cpu_seconds=_total_cpu(timings),
+        provenance=provenance,
+        glossary=glossary,
+    )
+
+
+def anchor(*names: str) -> str:
+    """An id of the page that no other names share: names are quoted, so that the colons between them are ours."""
+    return ":".join(quote(name, safe="") for name in names)
+
+
+def _environment(templates: Path, glossary: Mapping[str, str]) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["glossed"] = partial(_glossed, glossary)
+    environment.globals |= {"anchor": anchor, "drawing": _drawing, "number": number}
+    return environment
+
+
+def _section(results: Results) -> Section:
+    """The study's own file decides what is shown; without one there are its runs only, and the page says why."""
+    module = _module(results.study)
+    headline = module.headline(results) if module else None
+    figures = tuple(module.figures(results)) if module and results.study.runs else ()
+    return Section(results.study, headline, figures, runs_table(results))
+
+
+def _measures(results: Results) -> tuple[Measure, ...]:
+    module = _module(results.study)
+    return module.MEASURES if module else ()
+
+
+def _module(study: Study):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a plug-in's module has the type Any
+    name = f"seedbed.reporting.studies.{study.name}"
+    known = study.name.isidentifier() and importlib.util.find_spec(name)
+    return importlib.import_module(name) if known else None
+
+
+def _drawing(panel: Panel, *names: str) -> Markup:
+    return Markup(draw(panel.drawing, anchor(*names), panel.title))
+
+
+def _total_cpu(timings: pd.DataFrame) -> float:
+    return math.fsum(timings.loc[timings["metric"] == "cpu_seconds", "value"])
+
+
+def _glossed(glossary: Mapping[str, str], text: str) -> Markup:
+    """The text, escaped, with each ``[[word]]`` that the glossary holds as a link to it."""
+
+    def link(match: re.Match[str]) -> str:
+        word = match[1].lower()
+        return f'<a class="term" href="#{anchor("word", word)}">{match[1]}</a>' if word in glossary else match[0]
+
+    return Markup(re.sub(r"\[\[([\w -]+)\]\]", link, str(escape(text))))

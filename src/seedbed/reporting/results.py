@@ -1,0 +1,182 @@
+"""What the page reads: the studies it shows, and the table of observations by run, seed and measure.
+
+Only planned cells are looked up: a seed that was taken out of the configuration is never averaged in, and one
+that is missing from the table is none, not NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from seedbed.observations import Scalar, condition_text, read_condition
+from seedbed.reporting.numbers import brackets, number
+from seedbed.statistics.intervals import Interval, t_interval, wilson_interval
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as the page shows it.
+
+    Attributes:
+        name: Its name in the table.
+        label: Its name in words.
+        kind: Whether it is trained, or a reference that needs no training and has no seed.
+        seeds: The planned seeds; none for a reference.
+    """
+
+    name: str
+    label: str
+    kind: Literal["trained", "reference"] = "trained"
+    seeds: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study as the page shows it.
+
+    Attributes:
+        name: Its name in the table; the figures stand in ``reporting/studies/NAME.py``.
+        title: Its title.
+        lead: The paragraph that opens its section; ``[[word]]`` links the glossary.
+        language: The name of its language or task.
+        rebuilt: Whether that language is a reconstruction, which the page says.
+        runs: Its runs, in the order of the page.
+        full: Whether this build has all its runs and seeds; a partial one is marked as no evidence.
+    """
+
+    name: str
+    title: str
+    lead: str
+    language: str
+    rebuilt: bool
+    runs: tuple[Run, ...]
+    full: bool = True
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of a run that the page shows.
+
+    Attributes:
+        key: Its name in tables for machines.
+        label: Its name in words.
+        metric: The metric that it reads.
+        unit: How `numbers.number` writes it.
+        condition: The condition of the observation.
+        exponentiated: Whether it is shown as exp of the metric: a perplexity, whose interval is formed on nats.
+        training: Whether it is about training, which a reference run has none of.
+    """
+
+    key: str
+    label: str
+    metric: str
+    unit: str
+    condition: Mapping[str, Scalar] = field(default_factory=dict)
+    exponentiated: bool = False
+    training: bool = False
+
+    def scaled(self, value: float | None) -> float | None:
+        """The metric's value on the scale that is shown."""
+        if value is None or not self.exponentiated:
+            return value
+        with np.errstate(over="ignore"):
+            return float(np.exp(value))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The part of an observation that the page reads."""
+
+    value: float
+    n: int | None
+    item_error: float | None
+
+
+class Results:
+    """One study's observations, looked up by run, seed and measure.
+
+    Raises:
+        ValueError: a cell of the table stands twice.
+    """
+
+    def __init__(self, observations: pd.DataFrame, study: Study) -> None:
+        """Index the rows of ``study``."""
+        self.study = study
+        self._cells: dict[tuple[str, int | None, str, str], Cell] = {}
+        columns = ["run", "seed", "metric", "condition", "value", "n", "item_error"]
+        chosen = observations.loc[observations["study"] == study.name, columns]
+        for run, seed, metric, condition, value, n, error in chosen.itertuples(index=False, name=None):
+            key = (str(run), _integer(seed), str(metric), condition_text(read_condition(condition)))
+            if key in self._cells:
+                raise ValueError(f"study {study.name}: two observations of run, seed, metric, condition = {key}")
+            self._cells[key] = Cell(float(value), _integer(n), None if pd.isna(error) else float(error))
+
+    @property
+    def trained(self) -> tuple[Run, ...]:
+        """The runs that were trained."""
+        return tuple(run for run in self.study.runs if run.kind == "trained")
+
+    def cells(self, run: Run, measure: Measure) -> dict[int | None, Cell | None]:
+        """The cell of each planned seed, under the seed none for a reference; none where nothing was measured."""
+        seeds = run.seeds if run.kind == "trained" else (None,)
+        condition = condition_text(measure.condition)
+        return {seed: self._cells.get((run.name, seed, measure.metric, condition)) for seed in seeds}
+
+    def values(self, run: Run, measure: Measure) -> dict[int | None, float | None]:
+        """The value of each planned seed on the scale that is shown; none where nothing was measured."""
+        return {
+            seed: measure.scaled(cell.value if cell else None) for seed, cell in self.cells(run, measure).items()
+        }
+
+    def interval(self, run: Run, measure: Measure) -> Interval:
+        """The 95 % interval over the measured seeds.
+
+        It is Student's t, but for shares where all seeds are 0 or all are 1: there it is that of one test set.
+        """
+        cells = [cell for cell in self.cells(run, measure).values() if cell]
+        values = [cell.value for cell in cells]
+        items = [cell.n for cell in cells if cell.n]
+        if measure.unit == "share" and items and set(values) in ({0.0}, {1.0}):
+            return wilson_interval(values[0], min(items), len(values))
+        interval = t_interval(values)
+        return interval.exponentiated() if measure.exponentiated else interval
+
+    def diverged(self, run: Run) -> set[int | None]:
+        """The seeds whose training diverged."""
+        return {seed for seed, value in self.values(run, DIVERGED).items() if value}
+
+    def note(self, run: Run, measure: Measure) -> str:
+        """The measure in a few words: ``3.868 [3.842, 3.894], n = 5``, or what is wrong with it."""
+        interval = self.interval(run, measure)
+        mean = number(interval.mean if interval.n else None, measure.unit)
+        if run.kind == "reference" or not interval.n:
+            return mean
+        if interval.n == 1:
+            return f"{mean} {brackets(interval, measure.unit)}"
+        planned = f" of {len(run.seeds)}" if interval.n < len(run.seeds) else ""
+        diverged = len(self.diverged(run))
+        parts = [f"{mean} {brackets(interval, measure.unit)}" if interval.defined else "a seed is non-finite"]
+        parts += [f"n = {interval.n}{planned}"] + [f"{diverged} diverged"] * bool(diverged)
+        return ", ".join(parts)
+
+
+#: Metrics that every trained run has, whatever its study.
+PARAMETERS = Measure("parameters", "parameters", "parameters", "count", training=True)
+TOKENS = Measure("tokens", "training tokens", "tokens", "count", training=True)
+BEST_EPOCH = Measure("best_epoch", "best epoch", "best_epoch", "count", training=True)
+DIVERGED = Measure("diverged", "diverged", "diverged", "count", training=True)
+
+
+def finite(values: Mapping[int | None, float | None]) -> list[float]:
+    """The values that are numbers."""
+    return [value for value in values.values() if value is not None and math.isfinite(value)]
+
+
+def _integer(value: object) -> int | None:
+    return None if pd.isna(value) else int(value)  # type: ignore[call-overload]

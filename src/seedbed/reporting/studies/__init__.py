@@ -1,0 +1,1 @@
+"""What the page shows of each study: one file a study, found by its name."""

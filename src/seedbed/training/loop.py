@@ -1,0 +1,145 @@
+"""The training loop: the same for every model and objective.
+
+It knows an objective as `examples` and `loss`, a model as a module, documents as `Documents`; it reads and writes
+no file. One thread, named streams and deterministic algorithms: the same machine gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from seedbed.documents import Documents
+from seedbed.log import Log
+from seedbed.models.initialisation import fill
+from seedbed.randomness import stream, torch_stream
+from seedbed.training.schedule import learning_rate
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is trained: Adam with linear warm-up and cosine decay to 0."""
+
+    epochs: int = 6  # passes over the training documents
+    batch: int = 32  # documents a step; the last batch of an epoch may hold fewer
+    learning_rate: float = 0.003  # the peak, reached at the end of the warm-up
+    warm_up: int = 200  # steps
+
+
+_Batch = TypeVar("_Batch")
+
+
+class Objective(Protocol[_Batch]):
+    """What the loop needs of an objective."""
+
+    def examples(self, documents: Documents, rng: np.random.Generator) -> _Batch:
+        """Inputs, targets and scored positions of some documents, in the objective's own form."""
+        ...
+
+    def loss(self, model: nn.Module, batch: _Batch) -> tuple[Tensor, int]:
+        """The summed loss in nats and the number of scored tokens."""
+        ...
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The outcome: the weights of the epoch with the least validation loss, and the log."""
+
+    weights: dict[str, Tensor]
+    log: Log
+
+
+def train(
+    model: nn.Module,
+    objective: Objective[_Batch],
+    training: Documents,
+    validation: Documents,
+    options: Options,
+    seeds: Mapping[str, int],
+) -> Trained:
+    """Train a model from its initialisation stream.
+
+    A loss that is not finite ends the training: a diverged run is a result. Its weights are those of the best
+    epoch before, or the initial ones; its log ends with the loss that was not finite.
+
+    Args:
+        model: Its weights are filled here, whatever they hold.
+        objective: What is learnt.
+        training: The documents of the seed.
+        validation: Documents that choose the epoch.
+        options: The recipe.
+        seeds: The seed of each stream: ``initialisation``, ``order`` and ``corruption``.
+    """
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    fill(model, torch_stream(seeds["initialisation"], "initialisation"))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.0, fused=True)
+    log, kept, best = Log(), snapshot(model), math.inf
+    for epoch, batch, last, rate in _steps(objective, training, options, seeds):
+        total, count = _step(model, objective, batch, optimizer, rate)
+        log.add(epoch, rate, total, count)
+        if not math.isfinite(total):
+            break
+        if last:
+            log.validation_loss[-1] = validation_loss(model, objective, validation, options.batch)
+            if log.validation_loss[-1] < best:
+                kept, best = snapshot(model), log.validation_loss[-1]
+                log.selected = [False] * (len(log.selected) - 1) + [True]
+    return Trained(kept, log)
+
+
+def _steps(
+    objective: Objective[_Batch], training: Documents, options: Options, seeds: Mapping[str, int]
+) -> Iterator[tuple[int, _Batch, bool, float]]:
+    """Every step of the training: its epoch, its batch, whether it ends the epoch, and its learning rate."""
+    order, corruption = stream(seeds["order"], "order"), stream(seeds["corruption"], "corruption")
+    steps = -(-len(training) // options.batch)
+    for epoch in range(options.epochs):
+        shuffled = order.permutation(len(training))
+        for step in range(steps):
+            chosen = training.take(shuffled[step * options.batch : (step + 1) * options.batch])
+            rate = learning_rate(
+                epoch * steps + step, options.epochs * steps, options.learning_rate, options.warm_up
+            )
+            yield epoch + 1, objective.examples(chosen, corruption), step == steps - 1, rate
+
+
+def _step(
+    model: nn.Module,
+    objective: Objective[_Batch],
+    batch: _Batch,
+    optimizer: torch.optim.Optimizer,
+    rate: float,
+) -> tuple[float, int]:
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    total, count = objective.loss(model, batch)
+    optimizer.zero_grad()
+    (total / count).backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+    return total.item(), count
+
+
+@torch.no_grad()
+def validation_loss(model: nn.Module, objective: Objective[_Batch], documents: Documents, batch: int) -> float:
+    """Nats a scored token on the documents; their corruption is the same at every call."""
+    corruption = stream(0, "validation corruption")
+    total, count = 0.0, 0
+    model.eval()
+    for start in range(0, len(documents), batch):
+        chosen = documents.take(np.arange(start, min(start + batch, len(documents))))
+        loss, scored = objective.loss(model, objective.examples(chosen, corruption))
+        total, count = total + loss.item(), count + scored
+    model.train()
+    return total / count
+
+
+def snapshot(model: nn.Module) -> dict[str, Tensor]:
+    """A copy of the weights by name."""
+    return {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}

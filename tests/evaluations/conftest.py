@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+import pytest
+
+from seedbed.evaluations.context import Context
+from seedbed.languages.automaton import Language
+from seedbed.languages.compilation import read_language
+from seedbed.pipeline.configuration import ROOT
+from seedbed.pipeline.yaml import read
+from seedbed.randomness import stream
+
+
+@pytest.fixture(scope="session")
+def garden() -> Language:
+    path = ROOT / "config/languages/garden.yaml"
+    return read_language(read(path), path.name)
+
+
+@pytest.fixture(scope="session")
+def context(garden: Language) -> Context:
+    return Context(garden, garden.sample(stream(0, "evaluation tests"), 300))

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from torch import nn
+
+from seedbed.evaluations.context import Context
+from seedbed.evaluations.trained import TrainedModel
+from seedbed.evaluations.training import Options, evaluate
+from seedbed.log import Log
+
+
+def observed(log: Log, context: Context) -> dict[tuple[str, object], float]:
+    model = TrainedModel(nn.Linear(3, 2), log)
+    return {(one.metric, one.condition.get("epoch")): one.value for one in evaluate(model, context, Options())}
+
+
+def two_epochs() -> Log:
+    log = Log()
+    for epoch, rate, total, count in [(1, 0.1, 8.0, 2), (1, 0.2, 2.0, 2), (2, 0.1, 9.0, 9), (2, 0.0, 3.0, 1)]:
+        log.add(epoch, rate, total, count)
+    log.validation_loss[1], log.validation_loss[3] = 1.5, 1.25
+    log.selected[3] = True
+    return log
+
+
+def test_the_log_of_a_training_becomes_observations(context: Context) -> None:
+    assert observed(two_epochs(), context) == pytest.approx(
+        {
+            ("parameters", None): 8,
+            ("tokens", None): 14,
+            ("diverged", None): 0,
+            ("best_epoch", None): 2,
+            ("training_loss", 1): 2.5,
+            ("training_loss", 2): 1.2,
+            ("validation_loss", 1): 1.5,
+            ("validation_loss", 2): 1.25,
+            ("learning_rate", 1): 0.2,
+            ("learning_rate", 2): 0.0,
+        }
+    )
+
+
+def test_a_diverged_training_is_a_result(context: Context) -> None:
+    log = Log()
+    log.add(1, 0.1, math.nan, 2)
+    found = observed(log, context)
+    assert found["diverged", None] == 1
+    assert math.isnan(found["best_epoch", None])
+    assert math.isnan(found["validation_loss", 1])

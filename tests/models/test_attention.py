@@ -1,0 +1,110 @@
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from seedbed.batching import Layout, Mask, Packed, pack
+from seedbed.documents import Documents
+from seedbed.models.attention import Attention, HeadSlots, attention_weights, head_slots
+
+CAUSAL = Mask.of(torch.ones(1, 3, 3, dtype=torch.bool).tril())
+
+
+def column(*values: float) -> Tensor:
+    return torch.tensor(values, dtype=torch.float)[None, :, None]
+
+
+def attention(width: int, heads: int, seed: int = 0) -> Attention:
+    layer = Attention(width, heads).double()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.normal_(generator=generator)
+    return layer
+
+
+def batch_of(lengths: list[int], heads: int, width: int) -> tuple[Tensor, Packed, HeadSlots]:
+    batch = pack(Documents.of([range(length) for length in lengths]))
+    hidden = torch.randn(
+        sum(lengths), width, generator=torch.Generator().manual_seed(1), dtype=torch.double
+    ).requires_grad_()
+    return hidden, batch, head_slots(batch.layout, batch.positions, heads)
+
+
+def test_causal_weights_equal_the_hand_computed_case() -> None:
+    weights = attention_weights(column(5, 0, math.log(2)), column(0, 1, 2), CAUSAL)
+    expected = torch.tensor([[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 7, 2 / 7, 4 / 7]])
+    torch.testing.assert_close(weights[0], expected)
+
+
+def test_true_is_may_attend() -> None:
+    only_last = Mask.of(torch.tensor([[[False, False, True]] * 3]))
+    weights = attention_weights(column(1, 2, 3), column(1, 2, 3), only_last)
+    assert weights[0].tolist() == [[0, 0, 1]] * 3
+
+
+def test_scores_are_divided_by_the_root_of_the_width() -> None:
+    query = torch.full((1, 1, 16), math.log(3) / 4)
+    keys = torch.stack([torch.zeros(16), torch.ones(16)])[None]
+    everything = Mask.of(torch.ones(1, 1, 2, dtype=torch.bool))
+    torch.testing.assert_close(attention_weights(query, keys, everything)[0, 0], torch.tensor([0.25, 0.75]))
+
+
+def test_heads_of_a_row_share_its_mask() -> None:
+    masks = Mask.of(torch.stack([torch.eye(3), torch.ones(3, 3)]).bool())
+    weights = attention_weights(torch.zeros(4, 3, 2), torch.zeros(4, 3, 2), masks)
+    torch.testing.assert_close(weights[:2], torch.eye(3).expand(2, 3, 3))
+    torch.testing.assert_close(weights[2:], torch.full((2, 3, 3), 1 / 3))
+
+
+def test_a_query_that_sees_nothing_has_zero_weights_and_gradients() -> None:
+    mask = Mask.of(torch.tensor([[[False, False], [True, True]]]))
+    queries = torch.randn(1, 2, 4, requires_grad=True)
+    keys = torch.randn(1, 2, 4, requires_grad=True)
+    weights = attention_weights(queries, keys, mask)
+    (weights * torch.randn(2, 2)).sum().backward()
+    assert weights[0, 0].tolist() == [0, 0]
+    assert queries.grad is not None
+    assert queries.grad[0, 0].tolist() == [0] * 4
+    assert queries.grad.isfinite().all()
+    assert keys.grad is not None
+    assert keys.grad.isfinite().all()
+
+
+def test_a_token_that_sees_nothing_gathers_zero_and_moves_nothing() -> None:
+    hidden, batch, _ = batch_of([3], heads=2, width=4)
+    (block,) = batch.layout.blocks
+    allowed = torch.ones(1, block.length, block.length, dtype=torch.bool).tril()
+    allowed[0, 1] = False
+    layout = Layout((replace(block, mask=Mask.of(allowed)),), batch.layout.starts, batch.layout.lengths)
+    layer = attention(4, 2)
+    result = layer(hidden, head_slots(layout, batch.positions, 2))
+    torch.testing.assert_close(result[1], layer.output.bias)
+    (gradient,) = torch.autograd.grad(result[1].sum(), hidden)
+    assert not gradient.any()
+
+
+def test_the_written_gradient_is_the_numeric_one() -> None:
+    hidden, _, slots = batch_of([5, 1, 20, 2], heads=2, width=4)
+    assert torch.autograd.gradcheck(lambda vectors: attention(4, 2)(vectors, slots), (hidden,))
+
+
+@pytest.mark.parametrize("lengths", [[7], [1], [1, 40, 3, 12, 100]])
+def test_equals_torch_multihead_attention(lengths: list[int]) -> None:
+    hidden, _, slots = batch_of(lengths, heads=4, width=8)
+    layer = attention(8, 4)
+    theirs = torch.nn.MultiheadAttention(8, 4, batch_first=True, dtype=torch.double)
+    names = ("in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias")
+    theirs.load_state_dict(dict(zip(names, layer.parameters(), strict=True)))
+    expected = [
+        theirs(part, part, part, attn_mask=torch.ones(len(part), len(part)).triu(1).bool(), need_weights=False)[0]
+        for part in hidden.split(lengths)
+    ]
+    torch.testing.assert_close(layer(hidden, slots), torch.cat(expected))
+
+
+def test_heads_that_do_not_divide_the_width_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 heads do not divide a width of 64"):
+        Attention(64, 3)

@@ -1,0 +1,137 @@
+"""The fingerprint follows meaning: what changes a result changes it, nothing else does."""
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from seedbed.pipeline import fingerprint as module
+from seedbed.pipeline.fingerprint import closure, code, digest, fingerprint
+
+FILES = {
+    "__init__.py": '"""Package."""\n',
+    "a.py": (
+        '"""A."""\nfrom seedbed.sub.b import two\n\ndef one():\n    """Doc."""\n    return two() + 1  # comment\n'
+    ),
+    "sub/__init__.py": "",
+    "sub/b.py": "from . import c\nfrom ..d import five\n\ndef two():\n    return c.three\n",
+    "sub/c.py": "def lazy():\n    import seedbed.e\nthree = 3\n",
+    "d.py": "five = 5\n",
+    "e.py": "six = 6\n",
+    "f.py": "seven = 7\n",
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = tmp_path / "seedbed"
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    monkeypatch.setattr(module, "PACKAGE", root)
+    return root
+
+
+@pytest.fixture
+def hashed(package: Path) -> Callable[[], str]:
+    def compute() -> str:
+        for function in (module._tree, module._imports, module._meaning, module.code):
+            function.cache_clear()  # type: ignore[attr-defined]
+        return fingerprint({"x": 1}, ["seedbed.a"], libraries=[])
+
+    return compute
+
+
+def test_the_closure_follows_imports_parents_relative_and_lazy_ones(package: Path) -> None:
+    assert set(closure(["seedbed.a"])) == {
+        "seedbed",
+        "seedbed.a",
+        "seedbed.sub",
+        "seedbed.sub.b",
+        "seedbed.sub.c",
+        "seedbed.d",
+        "seedbed.e",
+    }
+
+
+def test_an_unknown_module_is_an_error(package: Path) -> None:
+    with pytest.raises(ModuleNotFoundError):
+        closure(["seedbed.absent"])
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("a.py", "# comment", "# another, longer comment"),
+        ("a.py", '    """Doc."""\n', '    """Another."""\n'),
+        ("a.py", '    """Doc."""\n', ""),
+        ("a.py", "two() + 1", "(\n        two()\n        + 1\n    )"),
+        ("a.py", '"""A."""\n', ""),
+        ("f.py", "7", "8"),
+    ],
+)
+def test_what_means_the_same_keeps_the_fingerprint(
+    package: Path, hashed: Callable[[], str], file: str, old: str, new: str
+) -> None:
+    before = hashed()
+    path = package / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert hashed() == before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("a.py", "+ 1", "+ 2"),
+        ("sub/c.py", "3", "4"),
+        ("d.py", "5", "6"),
+        ("e.py", "6", "7"),
+        ("sub/__init__.py", "", "x = 1"),
+    ],
+)
+def test_what_means_something_else_changes_it(
+    package: Path, hashed: Callable[[], str], file: str, old: str, new: str
+) -> None:
+    before = hashed()
+    path = package / file
+    path.write_text(path.read_text().replace(old, new))
+    assert hashed() != before
+
+
+def test_a_new_module_in_the_closure_changes_it(package: Path, hashed: Callable[[], str]) -> None:
+    before = hashed()
+    (package / "sub" / "c.py").write_text(textwrap.dedent("import seedbed.f\n") + FILES["sub/c.py"])
+    assert hashed() != before
+
+
+def test_values_are_named_typed_and_unordered() -> None:
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    assert digest({"a": 1, "b": 2}) != digest({"a": 2, "b": 1})
+    assert len({digest({"a": value}) for value in (1, 1.0, "1", True, None)}) == 5
+
+
+def test_a_value_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        digest({"a": float("nan")})
+
+
+def test_versions_inputs_and_files_count(tmp_path: Path) -> None:
+    template = tmp_path / "t.html"
+    template.write_text("a")
+    first = fingerprint({}, libraries=["numpy"], inputs=["x", "y"], files=[template])
+    assert fingerprint({}, libraries=[], inputs=["x", "y"], files=[template]) != first
+    assert fingerprint({}, libraries=["numpy"], inputs=["y", "x"], files=[template]) != first
+    template.write_text("b")
+    assert fingerprint({}, libraries=["numpy"], inputs=["x", "y"], files=[template]) != first
+
+
+def test_carriers_are_outside_the_closure_of_everything_that_computes() -> None:
+    computing = closure(["seedbed.training.loop", "seedbed.evaluations.perplexity", "seedbed.languages.corpora"])
+    assert not [name for name in computing if name.startswith(("seedbed.pipeline", "seedbed.reporting"))]
+    assert "seedbed.__main__" not in computing
+
+
+def test_hashing_the_real_code_is_the_same_twice() -> None:
+    assert code(("seedbed.training.loop",)) == code(("seedbed.training.loop",))

@@ -1,0 +1,74 @@
+import dataclasses
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from seedbed.pipeline import plugins
+from seedbed.pipeline.yaml import ConfigError
+
+FOLDERS = ("models", "objectives", "evaluations", "references", "training")
+ALL = [(folder, name) for folder in FOLDERS for name in plugins.names(folder)]
+
+
+def test_every_folder_has_a_plugin() -> None:
+    assert {folder for folder, _ in ALL} == set(FOLDERS)
+
+
+@pytest.mark.parametrize(("folder", "name"), ALL)
+def test_options_read_from_the_source_are_those_of_the_module(folder: str, name: str) -> None:
+    module = importlib.import_module(f"seedbed.{folder}.{name}")
+    assert plugins.options(folder, name, {}, "place") == dataclasses.asdict(module.Options())
+
+
+def test_given_values_replace_defaults_and_a_whole_number_is_a_float() -> None:
+    found = plugins.options("training", "loop", {"learning_rate": 1, "epochs": 2}, "place")
+    assert found["epochs"] == 2
+    assert found["learning_rate"] == 1.0
+    assert type(found["learning_rate"]) is float
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"epoch": 3}, r"place\.epoch: loop has no such option; did you mean epochs"),
+        ({"epochs": "3"}, r"place\.epochs: expected int, found '3'"),
+        ({"epochs": True}, r"place\.epochs: expected int, found True"),
+        ({"learning_rate": "1e-3"}, r"place\.learning_rate: expected float, found '1e-3'"),
+    ],
+)
+def test_a_wrong_option_names_the_place_and_the_remedy(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        plugins.options("training", "loop", values, "place")
+
+
+def test_an_unknown_plugin_names_the_near_ones() -> None:
+    with pytest.raises(ConfigError, match="did you mean transformer"):
+        plugins.options("models", "transfomer", {}, "place")
+
+
+def test_a_choice_outside_a_literal_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plugin.py"
+    path.write_text("class Options:\n    cell: Literal['rnn', 'gru'] = 'rnn'\n")
+    option = plugins._declared(path)["cell"]
+    assert option.check("gru", "place") == "gru"
+    with pytest.raises(ConfigError, match="did you mean gru"):
+        option.check("gruu", "place")
+
+
+@pytest.mark.parametrize("line", ["x: list[int] = []", "x: int = 1 + f()", "x: int | None = None"])
+def test_an_option_of_another_kind_is_refused_at_its_line(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "plugin.py"
+    path.write_text(f"class Options:\n    {line}\n")
+    with pytest.raises(ConfigError, match=r"plugin\.py:2"):
+        plugins._declared(path)
+
+
+def test_checking_options_imports_no_torch() -> None:
+    program = (
+        "import sys; from seedbed.pipeline import plugins; plugins.options('models', 'transformer', {}, '');"
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,117 @@
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seedbed.documents import Documents
+from seedbed.pipeline import storage
+from seedbed.pipeline.storage import StorageError
+
+TABLE = pa.table({"a": [1, 2], "b": ["x", None]})
+
+
+def test_a_table_comes_back_as_it_was(tmp_path: Path) -> None:
+    storage.write_table(tmp_path / "t.parquet", TABLE, "f" * 64)
+    assert storage.read_table(tmp_path / "t.parquet", "f" * 64).to_pydict() == TABLE.to_pydict()
+
+
+def test_equal_tables_give_equal_bytes(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        storage.write_table(tmp_path / name, TABLE, "f" * 64)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@given(st.lists(st.lists(st.integers(0, 99), max_size=5), max_size=5))
+def test_documents_come_back_as_they_were(texts: list[list[int]]) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "d.parquet")
+        storage.write_documents(path, Documents.of(texts), "f")
+        assert [one.tolist() for one in storage.read_documents(path, "f")] == texts
+
+
+def test_weights_come_back_bit_by_bit(tmp_path: Path) -> None:
+    weights = {"b": torch.randn(3, 4, generator=torch.Generator().manual_seed(0)), "a": torch.zeros(1)}
+    storage.write_weights(tmp_path / "w", weights, "f")
+    back = storage.read_weights(tmp_path / "w", "f")
+    assert back.keys() == weights.keys()
+    assert all(torch.equal(back[name], weights[name]) for name in weights)
+
+
+def test_results_of_another_build_are_refused_with_the_remedy(tmp_path: Path) -> None:
+    storage.write_table(tmp_path / "t", TABLE, "a" * 64)
+    storage.write_weights(tmp_path / "w", {"a": torch.zeros(1)}, "a" * 64)
+    with pytest.raises(StorageError, match=r"other code, values or inputs.*make report"):
+        storage.read_table(tmp_path / "t", "b" * 64)
+    with pytest.raises(StorageError, match=r"other code, values or inputs.*make report"):
+        storage.read_weights(tmp_path / "w", "b" * 64)
+
+
+def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage.write_table(tmp_path / "t", TABLE, "f")
+    monkeypatch.setattr(storage, "FORMAT", storage.FORMAT + 1)
+    with pytest.raises(StorageError, match="format 1, expected 2"):
+        storage.read_table(tmp_path / "t", "f")
+
+
+def test_foreign_tables_are_refused(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(TABLE, tmp_path / "t")
+    with pytest.raises(StorageError, match="no file of this version"):
+        storage.read_table(tmp_path / "t")
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1 and some bytes PAR1", bytes(200)])
+def test_broken_files_are_refused_with_the_remedy(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "t").write_bytes(content)
+    for read in (storage.read_table, storage.read_weights):
+        with pytest.raises(StorageError, match="delete it and run"):
+            read(tmp_path / "t", "f")
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
+def test_a_truncated_file_is_refused(tmp_path: Path, share: float) -> None:
+    storage.write_table(tmp_path / "t", TABLE, "f" * 64)
+    storage.write_weights(tmp_path / "w", {"a": torch.ones(100)}, "f" * 64)
+    for name, read in (("t", storage.read_table), ("w", storage.read_weights)):
+        content = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(content[: int(len(content) * share)])
+        with pytest.raises(StorageError, match="make report"):
+            read(tmp_path / name, "f" * 64)
+
+
+def test_a_missing_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    for read in (storage.read_table, storage.read_weights):
+        with pytest.raises(StorageError, match=r"no such file; run `make report`"):
+            read(tmp_path / "absent", "f")
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    storage.write_text(path, "old")
+
+    def interrupted() -> None:
+        with storage.atomic(path) as temporary:
+            temporary.write_text("half of the ne")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_fingerprint_is_found_without_reading_the_file(tmp_path: Path) -> None:
+    large = pa.table({"x": np.random.default_rng(0).random(200_000)})
+    storage.write_table(tmp_path / "t", large, "a" * 64)
+    storage.write_weights(tmp_path / "w", {"x": torch.ones(200_000)}, "a" * 64)
+    for name in ("t", "w"):
+        assert storage.carries(tmp_path / name, "a" * 64)
+        assert not storage.carries(tmp_path / name, "b" * 64)
+    assert not storage.carries(tmp_path / "absent", "a" * 64)

@@ -1,0 +1,186 @@
+"""Small synthetic tables of the garden study, drawn rather than trained."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from seedbed.observations import COLUMNS, Observation, rows
+from seedbed.reporting.results import Run, Study
+
+TEMPLATES = Path(__file__).parents[2] / "report"
+FLOOR = 1.2961  # nats: a perplexity of 3.655
+TOKENS = {"all": 24100, "withheld": 1350, "other": 22750}
+
+EXACT = Run("exact", "The language itself", "reference")
+
+
+def trained(name: str = "flm", seeds: int = 5, label: str = "Causal Transformer") -> Run:
+    return Run(name, label, "trained", tuple(range(seeds)))
+
+
+def study(*runs: Run, **changes: object) -> Study:
+    plain = {
+        "name": "garden",
+        "title": "The garden",
+        "lead": "Sentences about fruit, vegetables and flowers, drawn from a [[language]] of 90 tokens.",
+        "language": "garden",
+        "rebuilt": True,
+        "runs": runs,
+    }
+    return Study(**plain | changes)  # type: ignore[arg-type]
+
+
+def _training(rng: np.random.Generator) -> list[Observation]:
+    curve = FLOOR + np.array([0.24, 0.12, 0.08, 0.062, 0.055, 0.053]) + rng.normal(0, 0.004, 6)
+    out = [
+        Observation("parameters", 106_496, unit="count"),
+        Observation("best_epoch", int(curve.argmin()) + 1, unit="count"),
+        Observation("diverged", 0, unit="count"),
+        Observation("tokens", int(rng.integers(200_500, 201_900)), unit="count"),
+    ]
+    for epoch, loss in enumerate(curve, 1):
+        at = {"epoch": epoch}
+        out += [
+            Observation("validation_loss", loss, at, "nat", 24000),
+            Observation("training_loss", loss - 0.03, at, "nat"),
+        ]
+        out.append(Observation("learning_rate", 0.003 * 0.5 * (1 + np.cos(np.pi * epoch / 6)), at, "rate"))
+    return out
+
+
+def _perplexity(rng: np.random.Generator | None) -> list[Observation]:
+    noise = rng.normal(0, 1, 3) if rng else np.zeros(3)
+    withheld, other = (0.65 + 0.03 * noise[0], 0.012 + 0.001 * noise[1]) if rng else (0.0, 0.0)
+    share = TOKENS["withheld"] / TOKENS["all"]
+    excess = {"withheld": withheld, "other": other, "all": share * withheld + (1 - share) * other}
+    floors = {"withheld": FLOOR + 0.3, "other": FLOOR - 0.018, "all": FLOOR}
+    out = [Observation("token_share", share, unit="share")]
+    if rng:
+        out.append(Observation("gap_share", share * withheld / excess["all"], unit="share"))
+    for part, n in TOKENS.items():
+        at = {"sentences": part}
+        out += [
+            Observation("loss", floors[part] + excess[part], at, "nat", n, 0.0037),
+            Observation("language_loss", floors[part], at, "nat", n, 0.0036),
+            Observation("excess", excess[part], at, "nat", n, 0.0019),
+            Observation(
+                "divergence", excess[part] * (1.02 + 0.02 * noise[2]) if rng else 0.0, at, "nat", n, 0.0004
+            ),
+            Observation("special_mass", 6e-5 if rng else 0.0, at, "share", n),
+        ]
+    return out
+
+
+def table(drawn: list[dict[str, object]]) -> pd.DataFrame:
+    frame = pd.DataFrame(drawn, columns=list(COLUMNS))
+    return frame.astype({"seed": "Int64", "n": "Int64", "value": float, "item_error": float})
+
+
+def draw_observations(*runs: Run, study_name: str = "garden") -> pd.DataFrame:
+    found: list[dict[str, object]] = []
+    for run in runs:
+        for seed in run.seeds or (None,):
+            key = f"{study_name}/{run.name}/{seed}"
+            rng = np.random.default_rng(int(hashlib.sha256(key.encode()).hexdigest()[:8], 16))
+            is_trained = run.kind == "trained"
+            measured = _perplexity(rng if is_trained else None) + (_training(rng) if is_trained else [])
+            found += rows(measured, study=study_name, run=run.name, seed=seed, recipe="r", fingerprint="f")
+    return table(found)
+
+
+def draw_timings(*runs: Run, study_name: str = "garden") -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    found: list[dict[str, object]] = []
+    for run in runs:
+        for seed in run.seeds or (None,):
+            for job, cpu in (("train", 17.0), ("evaluate", 3.0)):
+                if job == "train" and seed is None:
+                    continue
+                at, cpu = {"job": job}, cpu + float(rng.random())
+                measured = [
+                    Observation("cpu_seconds", cpu, at, "second"),
+                    Observation("wall_seconds", cpu + 0.4, at, "second"),
+                    Observation("peak_memory", 412.0, at, "MiB"),
+                ]
+                found += rows(measured, study=study_name, run=run.name, seed=seed)
+    return table(found)
+
+
+PROVENANCE = {
+    "Fingerprints": {"garden": "c4f1d1b52a6f0d0c7b1a59ff6a36ab4f4a0f1e7b9f1f4cbb3d5c8d0a2b9f6e11"},
+    "Versions": {"Python": "3.11.9", "torch": "2.13.0", "numpy": "2.4.6"},
+    "Machine": {"CPU": "x86-64, AVX-512"},
+}
+
+
+class Page(HTMLParser):
+    """What a reader finds: every element with its attributes, and the tables by their names as rows of text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.tables: dict[str, list[list[str]]] = {}
+        self.text = ""
+        self.in_cell = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attributes)))
+        if dict(attributes).get("role") == "region":
+            self.rows = self.tables[dict(attributes)["aria-label"] or ""] = []
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.in_cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_cell &= tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        if self.in_cell:
+            self.rows[-1][-1] += data
+
+    def attribute(self, name: str, tag: str | None = None) -> list[str]:
+        """Every value of an attribute."""
+        return [found[name] or "" for kind, found in self.elements if name in found and tag in (None, kind)]
+
+    def table(self, start: str) -> list[dict[str, str]]:
+        """The rows of the table whose name starts so, as header → text."""
+        (rows,) = [rows for name, rows in self.tables.items() if name.startswith(start)]
+        heads, *body = [[cell.strip() for cell in row] for row in rows]
+        return [dict(zip(heads, row, strict=True)) for row in body]
+
+
+@pytest.fixture
+def drawn() -> ModuleType:
+    """The helpers of this file."""
+    return sys.modules[__name__]
+
+
+@pytest.fixture
+def build_page() -> Callable[..., str]:
+    """Builds a page of one garden study; what is not given is drawn."""
+    from seedbed.reporting.page import build
+
+    def page(
+        observations: pd.DataFrame | None = None,
+        runs: tuple[Run, ...] = (trained(), EXACT),
+        timings: pd.DataFrame | None = None,
+        **changes: object,
+    ) -> str:
+        observations = draw_observations(*runs) if observations is None else observations
+        timings = draw_timings(*runs) if timings is None else timings
+        return build(observations, timings, [study(*runs, **changes)], PROVENANCE, TEMPLATES)
+
+    return page

@@ -1,0 +1,78 @@
+import math
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+from seedbed.reporting.figures import COLORS, Curve, Curves, Dots, Mark, Row, Span, draw
+
+
+def dots(label: str = "flm", values: dict[int | None, float | None] | None = None) -> Dots:
+    seeds = {0: 3.8, 1: 3.9, 2: 3.85} if values is None else values
+    return Dots(
+        (Row(label, "3.85, n = 3", seeds, 3.85, (Span(3.8, 3.9),)),), "perplexity", Mark(3.655, "floor 3.655")
+    )
+
+
+def curves(*points: float) -> Curves:
+    return Curves((Curve("seed 0", tuple(enumerate(points, 1)), 2),), "perplexity", Mark(3.655, "floor"))
+
+
+def test_every_seed_is_a_mark_with_its_words() -> None:
+    titles = [title.text for title in ElementTree.fromstring(draw(dots(), "p", "Loss")).iter("title")]
+    assert titles == ["seed 0: 3.800", "seed 1: 3.900", "seed 2: 3.850"]
+
+
+def test_the_alternative_text_tells_title_mark_and_rows() -> None:
+    alt = ElementTree.fromstring(draw(dots(), "p", "Loss")).get("aria-label")
+    assert alt == "Loss. floor 3.655; flm: 3.85, n = 3."
+
+
+def test_no_color_of_its_own_is_left_for_either_mode() -> None:
+    for panel in (dots(), curves(4.5, 4.1, 3.9)):
+        svg = draw(panel, "p", "Loss")
+        assert not re.search(r"#[0-9a-f]{6}\b(?!-)", svg)
+        assert set(re.findall(r"var\(--(\w+)\)", svg)) <= set(COLORS)
+
+
+def test_nothing_leads_outside_and_ids_are_the_panels_own() -> None:
+    svg = draw(dots(), "garden:p", "Loss")
+    assert "http" not in svg
+    ids = re.findall(r' id="([^"]+)"', svg)
+    assert ids
+    assert all(one.startswith("garden:p-") for one in ids)
+    assert set(re.findall(r'href="#([^"]+)"', svg)) | set(re.findall(r"url\(#([^)]+)\)", svg)) <= set(ids)
+
+
+@pytest.mark.parametrize("label", ["<script>alert(1)</script>", "$x$ 50 % \\alpha", "园 🌱", "a\x00b", "x" * 300])
+def test_labels_are_text_whatever_they_hold(label: str) -> None:
+    root = ElementTree.fromstring(draw(dots(label), "p", "Loss"))
+    assert not list(root.iter("script"))
+    assert any((text.text or "").startswith(label[:2].rstrip("\x00")) for text in root.iter("text"))
+
+
+@pytest.mark.parametrize("values", [{}, {0: None}, {0: math.nan, 1: math.inf}, {0: 2.0}, {0: 2.0, 1: 2.0}])
+def test_odd_values_draw_without_warning(values: dict[int | None, float | None]) -> None:
+    row = Row("flm", "note", values, math.nan, (Span(math.nan, math.nan), Span(-1, 1, "items")))
+    draw(Dots((row,), "nat"), "p", "Loss")
+    draw(Dots((), "nat"), "p", "Loss")
+
+
+def test_a_diverged_curve_keeps_its_finite_points_and_its_words() -> None:
+    panel = curves(4.5, 4.1, math.nan)
+    assert draw(panel, "p", "Loss").count("epoch") == 2
+    assert "from 4.500 to non-finite" in panel.words()
+
+
+def test_many_marks_become_pixels() -> None:
+    panel = dots(values={seed: 3.8 + seed / 1e5 for seed in range(2001)})
+    svg = draw(panel, "p", "Loss")
+    assert "<image" in svg
+    assert len(svg) < 500_000
+
+
+def test_importing_figures_leaves_matplotlib_alone() -> None:
+    code = "import seedbed.reporting.page, sys; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,246 @@
+import csv
+import io
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from urllib.parse import unquote
+
+import pandas as pd
+
+from seedbed.reporting.page import anchor
+from seedbed.statistics.intervals import t_interval
+
+Build = Callable[..., str]
+
+
+def _values(table: pd.DataFrame, metric: str, sentences: str = "all") -> pd.Series:
+    chosen = (
+        (table["run"] == "flm") & (table["metric"] == metric) & (table["condition"] == f"sentences={sentences}")
+    )
+    return table[chosen].set_index("seed")["value"].sort_index()
+
+
+# --- numbers
+
+
+def test_every_seed_in_the_table_below_a_figure_is_that_of_the_observations(
+    build_page: Build, drawn: ModuleType
+) -> None:
+    table = drawn.draw_observations(drawn.trained(), drawn.EXACT)
+    shown = drawn.Page(build_page(table)).table("Numbers of the figure: How close")
+    losses, divergences = _values(table, "loss"), _values(table, "divergence")
+    for row in shown[:5]:
+        seed = int(row["seed"])
+        assert row["perplexity"] == f"{math.exp(losses[seed]):.3f}"
+        assert row["divergence"] == f"{divergences[seed]:.4f}"
+    assert shown[5] | {"seed": "none", "perplexity": "3.655", "divergence": "0", "diverged": "none"} == shown[5]
+
+
+def test_the_table_of_variance_is_recomputed_from_the_observations(build_page: Build, drawn: ModuleType) -> None:
+    table = drawn.draw_observations(drawn.trained(), drawn.EXACT)
+    rows = {row["measure"]: row for row in drawn.Page(build_page(table)).table("Measures")}
+    excess = _values(table, "excess", "withheld")
+    shown = rows["excess, withheld sentences"]
+    interval = t_interval(list(excess))
+    assert [shown[key] for key in ("n", "mean", "sd", "min", "max")] == [
+        "5",
+        *(f"{value:.4f}" for value in (excess.mean(), excess.std(), excess.min(), excess.max())),
+    ]
+    assert shown["95 % interval"] == f"{interval.low:.4f} to {interval.high:.4f}"
+    losses = t_interval(list(_values(table, "loss"))).exponentiated()
+    assert rows["perplexity"]["95 % interval"] == f"{losses.low:.3f} to {losses.high:.3f}"
+
+
+def test_the_headline_is_recomputed_from_the_observations(build_page: Build, drawn: ModuleType) -> None:
+    table = drawn.draw_observations(drawn.trained(), drawn.EXACT)
+    mean = math.exp(_values(table, "loss").mean())
+    assert (
+        f"on the garden language: perplexity {mean:.3f}, where 3.655 is possible"
+        in drawn.Page(build_page(table)).text
+    )
+
+
+def test_cost_is_recomputed_from_the_timings(build_page: Build, drawn: ModuleType) -> None:
+    timings = drawn.draw_timings(drawn.trained(), drawn.EXACT)
+    cpu = timings[(timings["metric"] == "cpu_seconds") & (timings["condition"] == "job=train")]["value"]
+    page = drawn.Page(build_page(timings=timings))
+    (row,) = [row for row in page.table("CPU seconds") if row["job"] == "train"]
+    assert (row["jobs"], row["CPU mean"], row["CPU max"]) == ("5", f"{cpu.mean():.1f}", f"{cpu.max():.1f}")
+    total = timings[timings["metric"] == "cpu_seconds"]["value"].sum()
+    assert f"All jobs together took {total:.1f} CPU seconds" in page.text
+
+
+# --- bytes
+
+
+def test_the_order_of_rows_changes_no_byte(build_page: Build, drawn: ModuleType) -> None:
+    runs = (drawn.trained(), drawn.trained("gru"), drawn.EXACT)
+    tables = drawn.draw_observations(*runs), drawn.draw_timings(*runs)
+    first = build_page(tables[0], runs, tables[1])
+    for state in (1, 2):
+        shuffled = [table.sample(frac=1, random_state=state) for table in tables]
+        assert build_page(shuffled[0], runs, shuffled[1]) == first
+
+
+def test_another_hash_seed_changes_no_byte(drawn: ModuleType) -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(drawn.TEMPLATES.parent / 'tests' / 'reporting')!r})\n"
+        "import conftest as c, hashlib, json\n"
+        "from seedbed.reporting.page import build\n"
+        "runs = c.trained(), c.EXACT\n"
+        "tables = c.draw_observations(*runs), c.draw_timings(*runs)\n"
+        "page = build(*tables, [c.study(*runs)], c.PROVENANCE, c.TEMPLATES)\n"
+        "print(json.dumps(hashlib.sha256(page.encode()).hexdigest()))"
+    )
+    digests = {
+        json.loads(
+            subprocess.run(
+                [sys.executable, "-c", code],
+                env=os.environ | {"PYTHONHASHSEED": seed},
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout
+        )
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+def test_ten_runs_stay_far_below_five_megabytes(build_page: Build, drawn: ModuleType) -> None:
+    runs = (*(drawn.trained(f"run{i}", 5, f"Model number {i}") for i in range(9)), drawn.EXACT)
+    assert len(build_page(runs=runs).encode()) < 1_500_000
+
+
+# --- the page as a file
+
+
+def test_nothing_is_loaded_from_elsewhere(build_page: Build, drawn: ModuleType) -> None:
+    html = build_page()
+    page = drawn.Page(html)
+    assert not re.search(r"https?://|//[a-z]+\.", html)
+    assert not page.attribute("src")
+    assert all(re.match(r"#|data:", href) for href in page.attribute("href"))
+
+
+def test_anchors_are_unique_and_every_link_within_the_page_arrives(build_page: Build, drawn: ModuleType) -> None:
+    page = drawn.Page(build_page(runs=(drawn.trained(), drawn.trained("gru"), drawn.EXACT)))
+    ids = page.attribute("id")
+    assert len(ids) == len(set(ids))
+    assert {href[1:] for href in page.attribute("href") if href.startswith("#")} <= set(ids)
+
+
+def test_anchors_of_different_names_differ() -> None:
+    names = [("a", "b:c"), ("a:b", "c"), ("a b",), ("a-b",), ("a%20b",), ("ä",)]
+    assert len({anchor(*name) for name in names}) == len(names)
+
+
+def test_every_glossary_mark_in_the_texts_is_resolved(build_page: Build) -> None:
+    assert "[[" not in build_page()
+
+
+def test_every_figure_has_alternative_text_a_table_and_its_numbers_as_csv(
+    build_page: Build, drawn: ModuleType
+) -> None:
+    page = drawn.Page(build_page())
+    panels = [found for tag, found in page.elements if tag == "svg" and found.get("class") == "panel"]
+    assert len(panels) == 8
+    assert all(panel["role"] == "img" and len(panel["aria-label"] or "") > 40 for panel in panels)
+    figures = page.attribute("id", "figure")
+    assert len(figures) == 4
+    assert sum(name.startswith("Numbers of the figure") for name in page.tables) == len(figures)
+    names = page.attribute("download")
+    assert {f"garden-{figure.rpartition(':')[2]}.csv" for figure in figures} < set(names)
+
+
+def test_csv_round_trips_to_the_observations(build_page: Build, drawn: ModuleType) -> None:
+    table = drawn.draw_observations(drawn.trained(), drawn.EXACT)
+    page = drawn.Page(build_page(table))
+    links = dict(
+        zip(
+            page.attribute("download"),
+            [h for h in page.attribute("href") if h.startswith("data:text")],
+            strict=True,
+        )
+    )
+    rows = list(csv.DictReader(io.StringIO(unquote(links["garden-gap.csv"].partition(",")[2]))))
+    assert {int(row["seed"]): float(row["excess_withheld"]) for row in rows} == _values(
+        table, "excess", "withheld"
+    ).to_dict()
+
+
+def test_text_from_tables_is_never_markup(build_page: Build, drawn: ModuleType) -> None:
+    attack = "<script>alert(1)</script>\"'><img src=x>"
+    run = drawn.trained(label=attack)
+    html = build_page(
+        runs=(run, drawn.EXACT), title=attack, lead=f"{attack} [[run]] [[{attack}]]", language=attack
+    )
+    page = drawn.Page(html)
+    assert "<script>alert" not in html
+    assert [tag for tag, _ in page.elements].count("script") == 1
+    assert not page.attribute("src")
+    assert attack in page.text
+
+
+# --- what is missing
+
+
+def test_one_seed_has_numbers_and_no_interval(build_page: Build, drawn: ModuleType) -> None:
+    page = drawn.Page(build_page(runs=(drawn.trained(seeds=1), drawn.EXACT), full=False))
+    rows = page.table("Measures")
+    assert {row["95 % interval"] for row in rows} == {"undefined, one seed"}
+    assert {row["sd"] for row in rows} == {"undefined, one seed"}
+    assert "Partial build, no evidence" in page.text
+
+
+def test_a_seed_that_is_not_finite_shows_as_such_and_takes_the_mean_with_it(
+    build_page: Build, drawn: ModuleType
+) -> None:
+    table = drawn.draw_observations(drawn.trained(), drawn.EXACT)
+    table.loc[(table["seed"] == 2) & table["metric"].isin(["loss", "divergence"]), "value"] = math.nan
+    table.loc[(table["seed"] == 2) & (table["metric"] == "diverged"), "value"] = 1
+    page = drawn.Page(build_page(table))
+    row = next(row for row in page.table("Measures") if row["measure"] == "perplexity")
+    assert {row[key] for key in ("mean", "sd", "min", "max")} == {"non-finite"}
+    assert row["95 % interval"] == "undefined, a seed is non-finite"
+    assert page.table("Numbers of the figure: How close")[2]["perplexity"] == "non-finite"
+    assert page.table("Runs of the study")[0]["diverged"] == "1 of 5"
+    assert "no finite result in this build" in page.text
+
+
+def test_an_evaluation_that_is_missing_shows_as_not_measured(build_page: Build, drawn: ModuleType) -> None:
+    table = drawn.draw_observations(drawn.trained(), drawn.trained("gru"), drawn.EXACT)
+    table = table[~((table["run"] == "gru") & table["condition"].str.startswith("sentences"))]
+    page = drawn.Page(build_page(table, (drawn.trained(), drawn.trained("gru"), drawn.EXACT)))
+    rows = [row for row in page.table("Measures") if row["run"] == "garden/gru" and row["measure"] == "divergence"]
+    assert [rows[0][key] for key in ("n", "mean", "sd", "min", "max", "95 % interval")] == ["0"] + [
+        "not measured"
+    ] * 5
+    assert "not measured" in {row["perplexity"] for row in page.table("Numbers of the figure: How close")}
+
+
+def test_an_empty_table_builds_and_says_so(build_page: Build, drawn: ModuleType) -> None:
+    nothing = drawn.table([])
+    page = drawn.Page(build_page(nothing, timings=nothing))
+    assert "no finite result in this build" in page.text
+    assert "Nothing was timed" in page.text
+    assert {row["mean"] for row in page.table("Measures")} == {"not measured"}
+
+
+def test_a_study_without_runs_says_so(build_page: Build, drawn: ModuleType) -> None:
+    page = drawn.Page(build_page(drawn.table([]), runs=(), timings=drawn.table([])))
+    assert "No runs are in this build." in page.text
+    assert not page.attribute("id", "figure")
+
+
+def test_a_study_without_a_file_of_figures_shows_its_runs_and_says_where_they_would_be(
+    build_page: Build, drawn: ModuleType
+) -> None:
+    page = drawn.Page(build_page(name="recall"))
+    assert "src/seedbed/reporting/studies/recall.py" in page.text
+    assert len(page.table("Runs of the study")) == 2

@@ -1,0 +1,49 @@
+import csv
+import io
+import math
+from urllib.parse import unquote
+
+from seedbed.reporting.tables import Column, Strip, Table
+from seedbed.statistics.intervals import Interval
+
+COLUMNS = (
+    Column("run", "run"),
+    Column("seeds", "seeds"),
+    Column("value", "value", "nat"),
+    Column("interval", "95 % interval", "nat"),
+)
+
+
+def table(*rows: tuple[object, ...]) -> Table:
+    return Table("name", COLUMNS, tuple(rows))  # type: ignore[arg-type]
+
+
+def test_csv_gives_back_names_and_full_precision() -> None:
+    awkward = 'a,"b"\n<script>'
+    one = table((awkward, Strip({0: 1.0}, "nat"), 0.1 + 0.2, Interval(1, 1 / 3, 2, 2)))
+    header, row = csv.reader(io.StringIO(unquote(one.link().partition(",")[2])))
+    assert header == ["run", "value", "low", "high"]
+    assert row[0] == awkward
+    assert [float(cell) for cell in row[1:]] == [0.1 + 0.2, 1 / 3, 2.0]
+
+
+def test_csv_keeps_missing_and_non_finite_apart() -> None:
+    one = table(*[("flm", Strip({}, "nat"), value, Interval(1, 1, 1, 2)) for value in (None, math.nan)])
+    assert [row[1] for row in csv.reader(io.StringIO(one.csv()))] == ["value", "", "nan"]
+
+
+def test_what_is_no_number_has_nothing_to_sort_by_in_a_column_of_numbers() -> None:
+    values = (None, math.nan, math.inf, "undefined", 0.5)
+    one = table(*[("flm", Strip({}, "nat"), value, Interval(1, math.nan, math.nan, 1)) for value in values])
+    assert [row[2].sort for row in one.shown()] == [None, None, None, None, 0.5]
+    assert {row[3].sort for row in one.shown()} == {None}
+
+
+def test_a_strip_shows_every_finite_seed_and_reads_all_of_them_out() -> None:
+    strip = Strip({0: 1.0, 1: 3.0, 2: math.nan, 3: None, 4: 2.0}, "nat")
+    assert [position for position, _ in strip.dots()] == [0, 50, 100]
+    assert "seed 2: non-finite; seed 3: not measured" in strip.words()
+
+
+def test_a_strip_of_equal_seeds_stands_in_the_middle() -> None:
+    assert [position for position, _ in Strip({0: 0.1, 1: 0.1}, "nat").dots()] == [50, 50]

@@ -1,0 +1,91 @@
+"""A miniature of the project in a temporary folder: the real workflow and code, a study of seconds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from seedbed.pipeline.configuration import ROOT
+
+PARTS = ("Snakefile", "workflow", "profiles", "config", "src", "report", "environment.yml")
+STUDY = """
+title: Miniature
+lead: A study of seconds.
+rebuilt: true
+data:
+  text: {language: garden, training: 96, validation: 24, test: 24}
+training: {epochs: 2, batch: 32, learning_rate: 0.003, warm_up: 2}
+runs:
+  flm:
+    label: Transformer
+    model: {kind: transformer, d_model: 16, heads: 2, layers: 1, d_ff: 32}
+    objective: {kind: flm}
+  exact: {label: the language itself, kind: exact}
+evaluations:
+  training: {runs: trained}
+  perplexity: {}
+"""
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of the project."""
+
+    root: Path
+
+    def run(self, *arguments: str, cores: int = 2, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Snakemake with both streams in ``stdout``."""
+        return subprocess.run(
+            [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments],
+            cwd=self.root,
+            env=os.environ | {"PYTHONPATH": ""} | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+
+    def build(self, *arguments: str, cores: int = 2, **environment: str) -> str:
+        """Build all; the output, if it ended well."""
+        done = self.run(*arguments, cores=cores, **environment)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def planned(self, *arguments: str) -> list[str]:
+        """The rules of the jobs that a build would run now, but for `all`."""
+        output = self.build("--dry-run", *arguments)
+        rules = [
+            line.partition("rule ")[2].rstrip(":")
+            for line in output.splitlines()
+            if line.startswith(("rule ", "localrule "))
+        ]
+        return sorted(rule for rule in rules if rule != "all")
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace text that must be there."""
+        path = self.root / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def copy(self, target: Path) -> Project:
+        """This project with its results, elsewhere."""
+        return Project(Path(shutil.copytree(self.root, target)))
+
+
+def make(root: Path) -> Project:
+    """A fresh miniature without results."""
+    for part in PARTS:
+        source, target = ROOT / part, root / part
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+    (root / "config/studies/garden.yaml").write_text(STUDY, encoding="utf-8")
+    (root / "config/config.yaml").write_text("studies: [garden]\nseeds: 2\n", encoding="utf-8")
+    return Project(root)

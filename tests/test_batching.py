@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from seedbed.batching import Mask, Packed, may_attend, pack
+from seedbed.documents import Documents
+
+Lengths = st.lists(st.integers(0, 70), max_size=12)
+
+
+def documents(lengths: list[int]) -> Documents:
+    return Documents.of([range(100 * index, 100 * index + length) for index, length in enumerate(lengths)])
+
+
+def slots_of(batch: Packed) -> Tensor:
+    return batch.layout.starts + batch.positions
+
+
+def test_tokens_stay_flat_in_document_order() -> None:
+    batch = pack(Documents.of([[5, 6], [7], [], [8, 9, 10]]))
+    assert batch.tokens.tolist() == [5, 6, 7, 8, 9, 10]
+    assert batch.positions.tolist() == [0, 1, 0, 0, 1, 2]
+
+
+@given(lengths=Lengths)
+def test_every_token_has_its_own_slot_within_its_row(lengths: list[int]) -> None:
+    batch = pack(documents(lengths))
+    slots = slots_of(batch)
+    assert len(slots.unique()) == len(batch.tokens)
+    assert (batch.positions < batch.layout.lengths).all()
+    assert len(slots) == 0 or int(slots.max()) < batch.layout.slots
+
+
+@given(lengths=Lengths)
+def test_every_document_has_one_row_of_one_block(lengths: list[int]) -> None:
+    layout = pack(documents(lengths)).layout
+    starts = {start for block in _row_starts(layout.blocks) for start in block}
+    used = layout.starts.unique().tolist()
+    assert set(used) == starts
+    assert len(used) == sum(length > 0 for length in lengths)
+
+
+def _row_starts(blocks: tuple) -> list[range]:
+    ends = np.cumsum([0, *(block.slots for block in blocks)])
+    return [
+        range(int(first), int(end), block.length)
+        for first, end, block in zip(ends, ends[1:], blocks, strict=False)
+    ]
+
+
+def test_rows_are_little_longer_than_their_documents_need() -> None:
+    lengths = [200] + [25] * 31
+    layout = pack(documents(lengths)).layout
+    assert [(block.rows, block.length) for block in layout.blocks] == [(1, 200), (31, 32)]
+
+
+def test_few_short_documents_share_one_block() -> None:
+    assert len(pack(documents([1, 2, 9, 17])).layout.blocks) == 1
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
+def test_no_token_is_an_empty_layout(lengths: list[int]) -> None:
+    assert pack(documents(lengths)).layout.blocks == ()
+
+
+def test_the_rule_sees_the_past_and_the_prefix() -> None:
+    place = torch.arange(4)
+    allowed = may_attend(place[:, None], place, torch.tensor(2))
+    assert allowed.int().tolist() == [[1, 1, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]
+
+
+def test_a_prefix_of_one_is_causal() -> None:
+    place = torch.arange(5)
+    causal, one = (may_attend(place[:, None], place, torch.tensor(prefix)) for prefix in (0, 1))
+    assert torch.equal(causal, one)
+
+
+def test_each_row_of_the_mask_follows_the_prefix_of_its_document() -> None:
+    (block,) = pack(documents([3, 8]), prefixes=[3, 2]).layout.blocks
+    longest, short = (block.mask.bias[row, 0] == 0 for row in (0, 1))
+    assert longest[0].int().tolist() == [1, 1, 0, 0, 0, 0, 0, 0]
+    assert short[0].int().tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("prefixes", [[1], [1, 5], [-1, 1]])
+def test_a_wrong_prefix_is_refused(prefixes: list[int]) -> None:
+    with pytest.raises(ValueError, match="prefix"):
+        pack(documents([3, 4]), prefixes)
+
+
+def test_a_mask_adds_nothing_where_a_query_may_attend() -> None:
+    mask = Mask.of(torch.tensor([[[True, False], [True, True]]]))
+    assert mask.bias[0, 0].tolist() == [[0, -torch.inf], [0, 0]]
+    assert mask.sees is None
+
+
+def test_a_mask_names_the_queries_that_see_nothing() -> None:
+    mask = Mask.of(torch.tensor([[[False, False], [True, False]]]))
+    assert mask.sees is not None
+    assert mask.sees.flatten().tolist() == [0, 1]
+    assert mask.bias[0, 0].tolist() == [[0, 0], [0, -torch.inf]]

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seedbed.documents import Documents
+
+sequences = st.lists(st.lists(st.integers(0, 99), max_size=6), max_size=6)
+filled = st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=6), max_size=6)
+
+
+@given(sequences)
+def test_iterating_gives_back_the_sequences(texts: list[list[int]]) -> None:
+    assert [one.tolist() for one in Documents.of(texts)] == texts
+
+
+@given(sequences)
+def test_positions_and_owners_count_each_document_from_zero(texts: list[list[int]]) -> None:
+    documents = Documents.of(texts)
+    expected = [(owner, place) for owner, text in enumerate(texts) for place in range(len(text))]
+    assert list(zip(documents.owners.tolist(), documents.positions.tolist(), strict=True)) == expected
+
+
+@given(sequences, st.data())
+def test_take_gives_the_chosen_documents_in_order(texts: list[list[int]], data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=8)) if texts else []
+    assert [one.tolist() for one in Documents.of(texts).take(chosen)] == [texts[index] for index in chosen]
+
+
+@given(filled)
+def test_without_first_and_last_are_inputs_and_targets(texts: list[list[int]]) -> None:
+    documents = Documents.of(texts)
+    assert [one.tolist() for one in documents.without_last()] == [text[:-1] for text in texts]
+    assert [one.tolist() for one in documents.without_first()] == [text[1:] for text in texts]
+
+
+def test_an_empty_document_has_no_token_to_drop() -> None:
+    with pytest.raises(ValueError, match="empty document"):
+        Documents.of([[1], []]).without_last()
+
+
+@pytest.mark.parametrize("index", [-1, 2])
+def test_an_index_outside_is_an_error(index: int) -> None:
+    with pytest.raises(IndexError, match="of 2"):
+        Documents(np.arange(3), np.array([0, 1, 3]))[index]

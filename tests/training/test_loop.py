@@ -1,0 +1,180 @@
+"""The loop with the smallest model there is: logits that do not look at the input."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from seedbed.documents import Documents
+from seedbed.models.initialisation import unfilled
+from seedbed.training.loop import Options, Trained, train, validation_loss
+
+TRAINING = Documents.of([[0, 1, 2][: 1 + index % 3] for index in range(23)])
+VALIDATION = Documents.of([[0, 1], [2, 2, 1], [0]])
+OPTIONS = Options(epochs=3, batch=5, learning_rate=0.1, warm_up=4)
+SEEDS = {"initialisation": 0, "order": 0, "corruption": 0}
+
+
+class Unigram(nn.Module):
+    """One distribution for every token."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.logits = nn.Linear(1, 3)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.logits(torch.ones(len(tokens), 1))
+
+
+class Copied:
+    """Scores every token; notes what it was given."""
+
+    def __init__(self) -> None:
+        self.seen: list[list[int]] = []
+        self.draws: list[int] = []
+
+    def examples(self, documents: Documents, rng: np.random.Generator) -> Tensor:
+        self.seen.append(documents.tokens.tolist())
+        self.draws.append(int(rng.integers(1000)))
+        return torch.from_numpy(documents.tokens)
+
+    def loss(self, model: nn.Module, batch: Tensor) -> tuple[Tensor, int]:
+        return nn.functional.cross_entropy(model(batch), batch, reduction="sum"), len(batch)
+
+
+@dataclass
+class Scripted(Copied):
+    """Validation losses by script; training losses are real unless the script says otherwise."""
+
+    validation: list[float]
+    training: dict[int, float]
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.step = 0
+
+    def loss(self, model: nn.Module, batch: Tensor) -> tuple[Tensor, int]:
+        total, count = super().loss(model, batch)
+        if not model.training:
+            return torch.tensor(self.validation.pop(0)) * count, count
+        self.step += 1
+        return total * self.training.get(self.step, 1.0), count
+
+
+def fit(objective: Copied | None = None, options: Options = OPTIONS, **seeds: int) -> Trained:
+    return train(unfilled(Unigram), objective or Copied(), TRAINING, VALIDATION, options, SEEDS | seeds)
+
+
+def test_the_same_seeds_give_the_same_weights_and_log() -> None:
+    one, two = fit(), fit()
+    assert one.log == two.log or str(one.log) == str(two.log)
+    assert all(torch.equal(one.weights[name], two.weights[name]) for name in one.weights)
+
+
+@pytest.mark.parametrize("stream", ["initialisation", "order"])
+def test_every_stream_has_its_own_seed(stream: str) -> None:
+    assert fit().log.training_loss != fit(**{stream: 1}).log.training_loss
+
+
+def test_the_corruption_stream_has_its_own_seed() -> None:
+    one, two, three = Copied(), Copied(), Copied()
+    fit(one)
+    fit(two)
+    fit(three, corruption=1)
+    assert one.draws == two.draws != three.draws
+
+
+def test_the_global_generators_do_not_matter_and_are_left_alone() -> None:
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    one = fit()
+    assert torch.equal(before, torch.get_rng_state())
+    torch.manual_seed(2)
+    assert fit().log.training_loss == one.log.training_loss
+
+
+def test_every_epoch_sees_every_document_once_in_another_order() -> None:
+    objective = Copied()
+    log = fit(objective).log
+    batches = [seen for seen in objective.seen if seen != VALIDATION.tokens.tolist()[: len(seen)]]
+    steps = math.ceil(len(TRAINING) / OPTIONS.batch)
+    assert len(log.epoch) == OPTIONS.epochs * steps
+    assert log.tokens[-1] == OPTIONS.epochs * len(TRAINING.tokens)
+    epochs = [list(chain(*batches[start : start + steps])) for start in range(0, len(batches), steps)]
+    assert all(sorted(epoch) == sorted(TRAINING.tokens.tolist()) for epoch in epochs)
+    assert epochs[0] != epochs[1]
+
+
+def test_training_reaches_the_frequencies_of_the_tokens() -> None:
+    trained = fit(options=replace(OPTIONS, epochs=60))
+    logits = trained.weights["logits.weight"][:, 0] + trained.weights["logits.bias"]
+    shares = np.bincount(TRAINING.tokens) / len(TRAINING.tokens)
+    assert logits.softmax(0).numpy() == pytest.approx(shares, abs=0.05)
+
+
+def test_the_learning_rate_of_the_schedule_is_used_and_logged() -> None:
+    log = fit().log
+    assert log.learning_rate[:4] == pytest.approx([0.025, 0.05, 0.075, 0.1])
+    assert log.learning_rate[-1] == 0
+    still = fit(options=replace(OPTIONS, learning_rate=0.0))
+    assert torch.equal(
+        still.weights["logits.bias"],
+        fit(options=replace(OPTIONS, epochs=1, learning_rate=0.0)).weights["logits.bias"],
+    )
+
+
+def test_the_epoch_with_the_least_validation_loss_is_kept() -> None:
+    log = fit(Scripted([3.0, 1.0, 2.0], {})).log
+    assert log.epoch[log.selected.index(True)] == 2
+    assert sum(log.selected) == 1
+    assert [loss for loss in log.validation_loss if not math.isnan(loss)] == [3.0, 1.0, 2.0]
+
+
+def test_the_weights_of_the_kept_epoch_are_those_it_ended_with() -> None:
+    short, long = (
+        fit(Scripted([1.0], {}), replace(OPTIONS, epochs=1, warm_up=99)),
+        fit(Scripted([1.0, 2.0, 3.0], {}), replace(OPTIONS, warm_up=99)),
+    )
+    assert all(torch.equal(short.weights[name], long.weights[name]) for name in short.weights)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_diverged_training_stops_and_keeps_the_last_finite_weights(bad: float) -> None:
+    trained = fit(Scripted([1.0, 2.0], {7: bad}))
+    assert len(trained.log.epoch) == 7
+    assert not math.isfinite(trained.log.training_loss[-1])
+    assert trained.log.epoch[trained.log.selected.index(True)] == 1
+    assert all(tensor.isfinite().all() for tensor in trained.weights.values())
+
+
+def test_a_training_that_diverges_at_once_keeps_its_initial_weights() -> None:
+    trained = fit(Scripted([], {1: math.nan}))
+    assert not any(trained.log.selected)
+    assert all(tensor.isfinite().all() for tensor in trained.weights.values())
+
+
+def test_an_infinite_validation_loss_is_never_the_best() -> None:
+    log = fit(Scripted([math.nan, math.inf, 5.0], {})).log
+    assert log.epoch[log.selected.index(True)] == 3
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 100])
+def test_validation_loss_is_a_mean_over_tokens_whatever_the_batches(batch: int) -> None:
+    model = Unigram()
+    nn.init.zeros_(model.logits.weight)
+    model.logits.bias.data = torch.tensor([0.1, 0.2, 0.3]).log()
+    expected = -np.log(np.array([0.1, 0.2, 0.3])[VALIDATION.tokens] / 0.6).mean()
+    assert validation_loss(model, Copied(), VALIDATION, batch) == pytest.approx(expected, rel=1e-6)
+
+
+def test_validation_corrupts_alike_every_time() -> None:
+    objective = Copied()
+    for _ in range(2):
+        validation_loss(Unigram(), objective, VALIDATION, 2)
+    assert objective.draws[:2] == objective.draws[2:]

@@ -1,0 +1,30 @@
+import math
+from itertools import pairwise
+
+import pytest
+
+from seedbed.training.schedule import learning_rate
+
+STEPS, PEAK, WARM_UP = 1500, 0.003, 200
+RATES = [learning_rate(step, STEPS, PEAK, WARM_UP) for step in range(STEPS)]
+
+
+def test_the_rate_rises_linearly_to_the_peak() -> None:
+    assert RATES[0] == pytest.approx(PEAK / WARM_UP)
+    assert RATES[99] == pytest.approx(PEAK / 2)
+    assert RATES[199] == PEAK == max(RATES)
+
+
+def test_the_rate_falls_as_a_half_cosine_to_zero() -> None:
+    assert RATES[200 + 650 - 1] == pytest.approx(PEAK / 2)
+    assert RATES[200 + 325 - 1] == pytest.approx(PEAK * (1 + math.cos(math.pi / 4)) / 2)
+    assert RATES[-1] == 0
+    assert all(later < earlier for earlier, later in pairwise(RATES[199:]))
+
+
+def test_without_warm_up_the_rate_starts_near_the_peak() -> None:
+    assert learning_rate(0, 10, 1.0, 0) == pytest.approx((1 + math.cos(math.pi / 10)) / 2)
+
+
+def test_a_training_shorter_than_its_warm_up_only_warms_up() -> None:
+    assert [learning_rate(step, 3, 1.0, 10) for step in range(3)] == pytest.approx([0.1, 0.2, 0.3])

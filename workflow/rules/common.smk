@@ -1,0 +1,52 @@
+# What every rule uses: the plan (paths and fingerprints) and the command that runs a job.
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+# Code and workflow of one folder belong together, also in a copy of it beside an installed original.
+SOURCE = str(Path(workflow.basedir, "src"))
+sys.path.insert(0, SOURCE)
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [SOURCE, *filter(None, [os.environ.get("PYTHONPATH")])]
+)
+
+from seedbed.pipeline import plan
+from seedbed.pipeline.configuration import Configuration
+from seedbed.pipeline.yaml import ConfigError
+
+try:
+    PLAN = plan.Plan(Configuration(config))
+except ConfigError as error:
+    raise WorkflowError(str(error))
+
+# Without its records Snakemake takes any file for up to date.
+if not any(Path(".snakemake/metadata").glob("*")) and (stale := PLAN.stale()):
+    raise WorkflowError(
+        f"{len(stale)} results, such as {stale[0]}, come from other code or values, and Snakemake's records of "
+        "them are lost. Run `make report`, which makes them again."
+    )
+
+OVERRIDES = [f"--config={key}={value}" for key, value in config.items()]
+SEEDBED = shlex.join([sys.executable, "-m", "seedbed", *OVERRIDES])
+
+
+# Every file is named, not only the page: after a failed rerun an old page must not look up to date.
+PLAN_FILES = [
+    plan.PAGE,
+    plan.OBSERVATIONS,
+    plan.TIMINGS,
+    *(plan.run_path(*one, file) for one in PLAN.trainings() for file in plan.RUN_FILES),
+    *(plan.observations_path(*one) for one in PLAN.evaluations()),
+]
+
+
+wildcard_constraints:
+    study="[a-z][a-z0-9-]*",
+    data="[a-z][a-z0-9-]*",
+    run="[a-z][a-z0-9-]*",
+    evaluation="[a-z][a-z0-9_]*",
+    split="validation|test",
+    seed="[0-9]+",

@@ -1,0 +1,29 @@
+rule evaluate:
+    input:
+        lambda w: PLAN.evaluation_files(w.study, w.run),
+    output:
+        "results/observations/{study}/{run}/{evaluation}.parquet",
+    log:
+        "results/logs/evaluate/{study}/{run}/{evaluation}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        fingerprint=lambda w: PLAN.evaluate(w.study, w.run, w.evaluation),
+    shell:
+        "{SEEDBED} job evaluate {wildcards.study} {wildcards.run} {wildcards.evaluation}"
+        " --fingerprint {params.fingerprint} > {log:q} 2>&1"
+
+
+rule observations:
+    input:
+        [plan.observations_path(*one) for one in PLAN.evaluations()],
+    output:
+        plan.OBSERVATIONS,
+    log:
+        "results/logs/observations.log",
+    conda:
+        "../../environment.yml"
+    params:
+        fingerprint=PLAN.observations(),
+    shell:
+        "{SEEDBED} job observations --fingerprint {params.fingerprint} > {log:q} 2>&1"

@@ -1,0 +1,29 @@
+rule timings:
+    input:
+        [plan.run_path(*one, "model.safetensors") for one in PLAN.trainings()],
+    output:
+        plan.TIMINGS,
+    log:
+        "results/logs/timings.log",
+    conda:
+        "../../environment.yml"
+    params:
+        fingerprint=PLAN.timings(),
+    shell:
+        "{SEEDBED} job timings --fingerprint {params.fingerprint} > {log:q} 2>&1"
+
+
+rule page:
+    input:
+        plan.OBSERVATIONS,
+        plan.TIMINGS,
+    output:
+        plan.PAGE,
+    log:
+        "results/logs/page.log",
+    conda:
+        "../../environment.yml"
+    params:
+        fingerprint=PLAN.page(),
+    shell:
+        "{SEEDBED} job page --fingerprint {params.fingerprint} > {log:q} 2>&1"

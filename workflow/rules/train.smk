@@ -1,0 +1,17 @@
+rule train:
+    input:
+        unpack(lambda w: PLAN.training_files(w.study, w.run, int(w.seed))),
+    output:
+        weights="results/runs/{study}/{run}/seed-{seed}/model.safetensors",
+        log="results/runs/{study}/{run}/seed-{seed}/log.parquet",
+    log:
+        "results/logs/train/{study}/{run}/seed-{seed}.log",
+    benchmark:
+        "results/benchmarks/train/{study}/{run}/seed-{seed}.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        fingerprint=lambda w: PLAN.train(w.study, w.run, int(w.seed)),
+    shell:
+        "{SEEDBED} job train {wildcards.study} {wildcards.run} {wildcards.seed}"
+        " --fingerprint {params.fingerprint} > {log:q} 2>&1"
