@@ -35,7 +35,7 @@ benchmark: $(INSTALLED)
 
 # Results only; the environment stays.
 clean:
-	rm -rf results/data results/runs results/observations results/benchmarks results/logs results/report \
+	rm -rf results/data results/runs results/observations results/logs results/report \
 		results/*.parquet .snakemake
 
 $(INSTALLED): requirements.lock pyproject.toml

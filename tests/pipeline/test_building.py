@@ -1,3 +1,5 @@
+import copy
+
 from seedbed.pipeline.building import Progress
 
 OUTPUT = """\
@@ -23,27 +25,39 @@ Finished jobid: 0 (Rule: all)
 """
 
 
-def test_progress_weighs_trainings_and_counts_steps() -> None:
-    progress = Progress()
-    seen = []
-    for second, line in enumerate(OUTPUT.splitlines(keepends=True)):
+def read(output: str) -> list[Progress]:
+    """The progress after each line, a second apart."""
+    progress, seen = Progress(cores=2, began=0.0), []
+    for second, line in enumerate(output.splitlines(keepends=True)):
         progress.read(line, float(second))
-        seen.append(progress.work())
+        seen.append(copy.deepcopy(progress))
+    return seen
+
+
+def test_progress_weighs_trainings_and_counts_steps() -> None:
+    seen = [progress.work() for progress in read(OUTPUT)]
     whole = 2 * 22 + 2
     assert seen[-1] == (whole, whole)
-    assert (whole, 22) in seen
-    assert progress.steps == "3 of 3 steps"
+    assert (22, whole) in seen
+    assert read(OUTPUT)[-1].steps == "3 of 3 steps"
 
 
-def test_a_stage_lasts_from_its_first_start_to_its_last_end() -> None:
-    progress = Progress()
-    for second, line in enumerate(OUTPUT.splitlines(keepends=True)):
-        progress.read(line, float(second))
-    assert dict(progress.stages()) == {"train": 6.0, "all": 2.0}
+def test_a_job_lasts_from_its_own_start_to_its_own_end() -> None:
+    assert read(OUTPUT)[-1].durations == {"train": [3.0, 3.0], "all": [1.0]}
+
+
+def test_the_time_left_starts_at_a_guess_and_ends_at_nothing() -> None:
+    seen = read(OUTPUT)
+    assert seen[-1].left(15.0) == 0
+    first = next(progress for progress in seen if progress.work()[1] == 46)
+    assert 15 < first.left(0.0) < 30
+
+
+def test_the_time_left_follows_the_speed_so_far() -> None:
+    progress = next(one for one in read(OUTPUT) if one.work()[0] == 22)
+    assert progress.left(1000.0) > 100 > progress.left(11.0)
 
 
 def test_everything_from_the_first_error_on_is_kept() -> None:
-    progress = Progress()
-    for line in ("Building DAG of jobs...\n", "WorkflowError:\n", "config: no\n"):
-        progress.read(line, 0.0)
-    assert progress.errors == ["WorkflowError:\n", "config: no\n"]
+    last = read("Building DAG of jobs...\nWorkflowError:\nconfig: no\n")[-1]
+    assert last.errors == ["WorkflowError:\n", "config: no\n"]

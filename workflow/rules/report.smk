@@ -1,6 +1,6 @@
 rule timings:
     input:
-        [plan.run_path(*one, "model.safetensors") for one in PLAN.trainings()],
+        [plan.run_path(*one, "cost.parquet") for one in PLAN.trainings()],
     output:
         plan.TIMINGS,
     log:

@@ -4,10 +4,9 @@ rule train:
     output:
         weights="results/runs/{study}/{run}/seed-{seed}/model.safetensors",
         log="results/runs/{study}/{run}/seed-{seed}/log.parquet",
+        cost="results/runs/{study}/{run}/seed-{seed}/cost.parquet",
     log:
         "results/logs/train/{study}/{run}/seed-{seed}.log",
-    benchmark:
-        "results/benchmarks/train/{study}/{run}/seed-{seed}.tsv"
     conda:
         "../../environment.yml"
     params:

@@ -6,6 +6,7 @@ what is missing, with the steps done, the time left and, at the end, how long ea
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -21,9 +22,13 @@ from seedbed.pipeline.locking import hold_build
 from seedbed.pipeline.plan import PAGE, RESULTS, Plan, check
 
 LOG = RESULTS / "logs" / "build.log"
-#: Seconds a job of each stage takes beside its start, about; they only make the time left a better guess.
+#: Seconds of one core that a job of each stage takes beside its start, about; only the time left depends on them.
 _SECONDS = {"train": 20.0}
 _START = 2.0
+#: Seconds of work that the guess of the speed is worth, against what is measured.
+_GUESS = 20.0
+#: Seconds between two lines of progress where the output is no terminal.
+_PAUSE = 15.0
 
 
 def build(config: Sequence[str], cores: str) -> int:
@@ -34,50 +39,41 @@ def build(config: Sequence[str], cores: str) -> int:
         BusyError: before any job, if another build runs here.
     """
     plan = Plan(Configuration(overrides(config)))
-    check(plan.configuration)
     with hold_build():
-        discard(plan)
-        if any(Path(".snakemake/locks").glob("*")):
-            _snakemake(["--unlock"], config, cores).wait()
-        return _run(config, cores)
-
-
-def discard(plan: Plan) -> None:
-    """Delete results that do not carry the fingerprint they should have.
-
-    Snakemake would rebuild them, unless its own records were lost, and then it would not.
-    """
-    for path in plan.stale():
-        path.unlink()
+        if plan.pending():
+            check(plan.configuration)
+            for path in plan.stale():  # Snakemake would keep them if its own records were lost
+                path.unlink()
+            if any(Path(".snakemake/locks").glob("*")):
+                _snakemake(["--unlock"], config, cores).communicate()
+            if code := _run(config, cores):
+                return code
+        else:
+            print("Everything is up to date.")
+    print(f"The page: {PAGE.resolve()}")
+    return 0
 
 
 def _run(config: Sequence[str], cores: str) -> int:
     LOG.parent.mkdir(parents=True, exist_ok=True)
-    progress = Progress()
+    progress = Progress(os.cpu_count() or 1 if cores == "all" else int(cores), time.monotonic())
     process = _snakemake([], config, cores)
     assert process.stdout is not None
-    with LOG.open("w", encoding="utf-8") as log, tqdm(bar_format=_BAR, dynamic_ncols=True) as bar:
+    with LOG.open("w", encoding="utf-8") as log, Display() as display:
         for line in process.stdout:
             log.write(line)
             progress.read(line, time.monotonic())
-            bar.total, bar.n = progress.work()
-            bar.set_postfix_str(progress.steps)
-        bar.bar_format = "{postfix}" if progress.steps else "{desc}"
-    return _report(process.wait(), progress)
-
-
-_BAR = "{percentage:3.0f}% |{bar}| {postfix}, {elapsed} gone, about {remaining} left"
-
-
-def _report(code: int, progress: Progress) -> int:
-    if code:
-        print(f"\nThe build failed; what Snakemake said ({LOG}):\n", file=sys.stderr)
+            display.show(progress, time.monotonic())
+    if code := process.wait():
+        print(f"The build failed; what Snakemake said ({LOG}):\n", file=sys.stderr)
         print("".join(progress.errors), file=sys.stderr)
         print("Mend the cause and run the same command: it goes on where it stopped.", file=sys.stderr)
         return code
-    for stage, seconds in progress.stages():
-        print(f"  {stage:<14}{seconds:7.1f} s")
-    print(f"The page: {PAGE.resolve()}")
+    for stage, durations in progress.durations.items():
+        if stage == "all":
+            continue
+        print(f"  {stage:<14}{len(durations):5} jobs {sum(durations):8.1f} s")
+    print(f"  all together{' ' * 13}{time.monotonic() - progress.began:8.1f} s, jobs side by side")
     return 0
 
 
@@ -96,14 +92,24 @@ def _snakemake(arguments: Iterable[str], config: Sequence[str], cores: str) -> s
 
 @dataclass
 class Progress:
-    """What Snakemake's output says of a build under way."""
+    """What Snakemake's output says of a build under way.
 
+    Attributes:
+        cores: How many jobs may run side by side.
+        began: When the build began, in seconds.
+        planned: How many jobs of each rule will run.
+        durations: Seconds of each finished job, by rule.
+        errors: Everything from the first error on.
+        steps: "5 of 19 steps".
+    """
+
+    cores: int
+    began: float
     planned: dict[str, int] = field(default_factory=dict)
-    done: dict[str, int] = field(default_factory=dict)
-    began: dict[str, float] = field(default_factory=dict)
-    ended: dict[str, float] = field(default_factory=dict)
+    durations: dict[str, list[float]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     steps: str = ""
+    _starts: dict[str, float] = field(default_factory=dict)
 
     def read(self, line: str, now: float) -> None:
         """Take in one line of output, read at the time ``now`` (seconds)."""
@@ -111,23 +117,54 @@ class Progress:
             self.errors.append(line)
         if found := re.match(r"(\w+) +(\d+)$", line):
             self.planned[found[1]] = int(found[2])
-        elif found := re.match(r"(?:local)?rule (\w+):", line):
-            self.began.setdefault(found[1], now)
-        elif found := re.match(r"Finished jobid: \d+ \(Rule: (\w+)\)", line):
-            self.done[found[1]] = self.done.get(found[1], 0) + 1
-            self.ended[found[1]] = now
+        elif found := re.match(r"    jobid: (\d+)", line):
+            self._starts[found[1]] = now
+        elif found := re.match(r"Finished jobid: (\d+) \(Rule: (\w+)\)", line):
+            self.durations.setdefault(found[2], []).append(now - self._starts[found[1]])
         elif found := re.match(r"(\d+ of \d+ steps)", line):
             self.steps = found[1]
 
     def work(self) -> tuple[float, float]:
-        """The whole work and the work done, in about seconds of one core."""
-        whole = sum(count * _weight(rule) for rule, count in self.planned.items() if rule != "total")
-        return whole, sum(count * _weight(rule) for rule, count in self.done.items())
+        """The work done and the whole work, in about seconds of one core."""
+        done = sum(len(durations) * _weight(rule) for rule, durations in self.durations.items())
+        return done, sum(count * _weight(rule) for rule, count in self.planned.items() if rule != "total")
 
-    def stages(self) -> list[tuple[str, float]]:
-        """Each stage with the seconds from its first job's start to its last job's end."""
-        return [(rule, self.ended[rule] - start) for rule, start in self.began.items() if rule in self.ended]
+    def left(self, now: float) -> float:
+        """About how many seconds are left: by the speed so far, and by the number of cores at the start."""
+        done, whole = self.work()
+        speed = (done + _GUESS * self.cores) / (now - self.began + _GUESS)
+        return (whole - done) / speed
 
 
 def _weight(rule: str) -> float:
     return _SECONDS.get(rule, 0.0) + _START
+
+
+class Display:
+    """Progress for the eye: a bar on a terminal, a line now and then elsewhere."""
+
+    def __init__(self) -> None:
+        self._bar = tqdm(bar_format="{percentage:3.0f}% |{bar:30}| {desc}", disable=None, leave=False)
+        self._shown = ("", 0.0)
+
+    def __enter__(self) -> Display:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def show(self, progress: Progress, now: float) -> None:
+        """Show the progress, if there is something new to show."""
+        steps, last = self._shown
+        if progress.steps == steps:
+            return
+        left = tqdm.format_interval(progress.left(now))
+        text = f"{progress.steps}, {tqdm.format_interval(now - progress.began)} gone, about {left} left"
+        if not self._bar.disable:
+            self._bar.n, self._bar.total = progress.work()
+            self._bar.set_description_str(text)
+        elif now - last > _PAUSE:
+            print(text, flush=True)
+        else:
+            return
+        self._shown = (progress.steps, now)

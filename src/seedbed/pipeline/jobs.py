@@ -6,10 +6,13 @@ functions, since every job is a process of its own.
 
 from __future__ import annotations
 
-import math
+import resource
+import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from itertools import pairwise
+from functools import cache
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +26,6 @@ from seedbed.pipeline.plan import (
     TEMPLATES,
     TIMINGS,
     Plan,
-    benchmark_path,
     data_path,
     observations_path,
     run_path,
@@ -70,15 +72,18 @@ def data(plan: Plan, corpus: tuple[str, str, str, int | None], asked: str) -> No
 
 
 def train(plan: Plan, study: str, run: str, seed: int, asked: str) -> None:
-    """Train one run of one seed; writes its weights and its log."""
+    """Train one run of one seed; writes its weights, its log and what it cost."""
     import pyarrow as pa
 
+    began = time.monotonic()
     own = expect(asked, plan.train(study, run, seed))
     entry, seeds = plan.run(study, run), plan.seeds(study, run, seed)
     training = _documents(plan, study, entry, "training", seeds["data"])
     validation = _documents(plan, study, entry, "validation", None)
     trained = fit(plan, study, entry, training, validation, seeds)
     storage.write_table(run_path(study, run, seed, "log.parquet"), pa.table(asdict(trained.log)), own)
+    cost = rows(_cost(time.monotonic() - began), study=study, run=run, seed=seed, recipe="", fingerprint=own)
+    _write(run_path(study, run, seed, "cost.parquet"), cost, own)
     storage.write_weights(run_path(study, run, seed, "model.safetensors"), trained.weights, own)
 
 
@@ -102,7 +107,7 @@ def evaluate(plan: Plan, study: str, run: str, evaluation: str, asked: str) -> N
     entry = plan.run(study, run)
     module = plugins.load("evaluations", evaluation)
     options = module.Options(**plan.configuration.studies[study].evaluations[evaluation].options)
-    context = Context(_language(plan, study, entry), _documents(plan, study, entry, "test", None))
+    context = Context(_language(plan, study, entry.data), _documents(plan, study, entry, "test", None))
     found: list[Row] = []
     for seed in plan.configuration.seeds(study, run):
         observations = module.evaluate(_predictor(plan, study, run, seed), context, options)
@@ -119,14 +124,23 @@ def observations(plan: Plan, asked: str) -> None:
 
 
 def timings(plan: Plan, asked: str) -> None:
-    """Gather what Snakemake measured of each training: processor seconds, wall seconds, peak memory."""
+    """Gather what every training cost."""
     own = expect(asked, plan.timings())
-    found = [
-        row
-        for study, run, seed in plan.trainings()
-        for row in rows(_measured(benchmark_path(study, run, seed)), study=study, run=run, seed=seed, recipe="")
+    parts = [
+        storage.read_table(run_path(*one, "cost.parquet"), plan.train(*one)).to_pylist()
+        for one in plan.trainings()
     ]
-    _write(TIMINGS, [row | {"fingerprint": own} for row in found], own)
+    _write(TIMINGS, chain.from_iterable(parts), own)
+
+
+def _cost(seconds: float) -> Iterator[Observation]:
+    """What this process used; Snakemake's own measure samples and missed half of it."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    condition = {"job": "train"}
+    yield Observation("cpu_seconds", usage.ru_utime + usage.ru_stime, condition, "s")
+    yield Observation("wall_seconds", seconds, condition, "s")
+    kibibytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)  # macOS counts bytes
+    yield Observation("peak_memory", kibibytes / 1024, condition, "MiB")
 
 
 def page(plan: Plan, asked: str) -> None:
@@ -178,7 +192,7 @@ def _network(plan: Plan, study: str, run: Run) -> nn.Module:
 
     kind, options = split(run.model)
     module = plugins.load("models", kind)
-    vocabulary = len(_language(plan, study, run).vocabulary)
+    vocabulary = len(_language(plan, study, run.data).vocabulary)
     network: nn.Module = unfilled(lambda: module.Model(module.Options(**options), vocabulary))
     return network
 
@@ -187,15 +201,16 @@ def _objective(plan: Plan, study: str, run: Run) -> Objective[object]:
     kind, options = split(run.objective)
     module = plugins.load("objectives", kind)
     objective: Objective[object] = module.Objective(
-        module.Options(**options), _language(plan, study, run).vocabulary
+        module.Options(**options), _language(plan, study, run.data).vocabulary
     )
     return objective
 
 
-def _language(plan: Plan, study: str, run: Run) -> Language:
+@cache
+def _language(plan: Plan, study: str, data_set: str) -> Language:
     from seedbed.languages.compilation import read_language
 
-    name = plan.configuration.studies[study].data[run.data].language
+    name = plan.configuration.studies[study].data[data_set].language
     return read_language(plan.configuration.languages[name], f"config/languages/{name}.yaml")
 
 
@@ -207,7 +222,9 @@ def _predictor(plan: Plan, study: str, run: str, seed: int | None) -> Predictor:
     entry = plan.run(study, run)
     if seed is None:
         module = plugins.load("references", str(entry.kind))
-        predictor: Predictor = module.Reference(module.Options(**entry.options), _language(plan, study, entry))
+        predictor: Predictor = module.Reference(
+            module.Options(**entry.options), _language(plan, study, entry.data)
+        )
         return predictor
     from seedbed.evaluations.trained import TrainedModel
     from seedbed.log import Log
@@ -250,17 +267,3 @@ def _key(row: Row) -> tuple[str, str, int, str, str]:
         str(row["metric"]),
         str(row["condition"]),
     )
-
-
-def _measured(path: Path) -> Iterator[Observation]:
-    """The figures of a benchmark file; a job too short to be measured has none."""
-    names = {"cpu_time": ("cpu_seconds", "s"), "s": ("wall_seconds", "s"), "max_rss": ("peak_memory", "MiB")}
-    header, *lines = path.read_text(encoding="utf-8").splitlines()
-    measured = dict(zip(header.split("\t"), lines[-1].split("\t"), strict=True))
-    for column, (metric, unit) in names.items():
-        try:
-            value = float(measured[column])
-        except ValueError:
-            value = math.nan
-        if math.isfinite(value):
-            yield Observation(metric, value, {"job": "train"}, unit)

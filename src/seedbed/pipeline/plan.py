@@ -25,7 +25,8 @@ PAGE = RESULTS / "report" / "index.html"
 #: Where the page's templates, style, script and captions stand.
 TEMPLATES = ROOT / "report"
 
-RUN_FILES = ("model.safetensors", "log.parquet")
+#: What a training writes: weights and log, which evaluations read, and its cost, which only the page shows.
+RUN_FILES = ("model.safetensors", "log.parquet", "cost.parquet")
 SPLITS = ("training", "validation", "test")
 #: The purposes of the streams of a training; a run may pin the seed of each.
 PURPOSES = ("data", "initialisation", "order", "corruption")
@@ -45,11 +46,6 @@ def run_path(study: str, run: str, seed: int, file: str) -> Path:
 def observations_path(study: str, run: str, evaluation: str) -> Path:
     """The observations of one evaluation of a run, all its seeds."""
     return RESULTS / "observations" / study / run / f"{evaluation}.parquet"
-
-
-def benchmark_path(study: str, run: str, seed: int) -> Path:
-    """What Snakemake measured of a training."""
-    return RESULTS / "benchmarks" / "train" / study / run / f"seed-{seed}.tsv"
 
 
 class Plan:
@@ -103,7 +99,7 @@ class Plan:
         seeds = [seed for seed in self.configuration.seeds(study, run) if seed is not None]
         return [
             data_path(study, self.run(study, run).data, "test", None),
-            *(run_path(study, run, seed, file) for seed in seeds for file in RUN_FILES),
+            *(run_path(study, run, seed, file) for seed in seeds for file in RUN_FILES[:2]),
         ]
 
     def _train(self, study: str, run: str, seed: int) -> str:
@@ -175,9 +171,13 @@ class Plan:
             yield observations_path(*one), self.evaluate(*one)
         yield from ((OBSERVATIONS, self.observations()), (TIMINGS, self.timings()), (PAGE, self.page()))
 
+    def pending(self) -> list[Path]:
+        """The results that are missing, or of other code, values or inputs than the present ones."""
+        return [path for path, own in dict(self.files()).items() if not carries(path, own)]
+
     def stale(self) -> list[Path]:
         """The results that exist and are of other code, values or inputs than the present ones."""
-        return [path for path, own in dict(self.files()).items() if path.exists() and not carries(path, own)]
+        return [path for path in self.pending() if path.exists()]
 
     def observations(self) -> str:
         """The fingerprint of the one table."""
