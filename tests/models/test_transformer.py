@@ -187,7 +187,7 @@ def test_the_default_size_is_that_of_the_lecture() -> None:
 def test_sizes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="even d_model, not 63"):
         Model(Options(d_model=63, heads=3), 10)
-    with pytest.raises(ValueError, match="5 heads"):
+    with pytest.raises(ValueError, match="heads: 5 do not divide d_model, 64"):
         Model(Options(heads=5), 10)
 
 

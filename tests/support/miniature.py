@@ -39,10 +39,18 @@ class Project:
 
     def run(self, *arguments: str, cores: int = 2, **environment: str) -> subprocess.CompletedProcess[str]:
         """Snakemake with both streams in ``stdout``."""
+        return self.python("-m", "snakemake", "--cores", str(cores), *arguments, PYTHONPATH="", **environment)
+
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """The project's own command line, with both streams in ``stdout``."""
+        return self.python("-m", "seedbed", *arguments)
+
+    def python(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Python in the project's folder with the project's own code, both streams in ``stdout``."""
         return subprocess.run(
-            [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments],
+            [sys.executable, *arguments],
             cwd=self.root,
-            env=os.environ | {"PYTHONPATH": ""} | environment,
+            env=os.environ | {"PYTHONPATH": str(self.root / "src")} | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

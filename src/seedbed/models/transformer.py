@@ -27,20 +27,25 @@ class Options:
     embedding_std: float = 0.125  # of the initial embeddings
     scale_embedding: bool = True  # multiply input embeddings by sqrt(d_model)
 
+    def __post_init__(self) -> None:
+        """Check how the sizes hang together.
+
+        Raises:
+            ValueError: d_model is odd or no multiple of the heads.
+        """
+        if self.d_model % 2:
+            raise ValueError(f"sinusoidal positions need an even d_model, not {self.d_model}")
+        if self.d_model % self.heads:
+            raise ValueError(f"heads: {self.heads} do not divide d_model, {self.d_model}")
+
 
 class Model(nn.Module):
     """Embedding and positions, layers, a final norm, and the embedding again as output."""
 
     def __init__(self, options: Options, vocabulary: int) -> None:
-        """Make a model; its weights are `initialisation.fill`'s business.
-
-        Raises:
-            ValueError: d_model is odd or no multiple of the heads.
-        """
+        """Make a model; its weights are `initialisation.fill`'s business."""
         super().__init__()
         width = options.d_model
-        if width % 2:
-            raise ValueError(f"sinusoidal positions need an even d_model, not {width}")
         self.heads = options.heads
         self.embedding = Embedding(vocabulary, width, options.embedding_std, options.scale_embedding)
         self.layers = nn.ModuleList(Layer(width, options.heads, options.d_ff) for _ in range(options.layers))

@@ -1,0 +1,102 @@
+"""`make report` as a command: what it says, and that it never leaves old numbers."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+
+import pyarrow.parquet as pq
+from miniature import Project
+
+HOLD = """
+import sys, time
+from seedbed.pipeline.locking import hold_build
+with hold_build():
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_with_nothing_to_do_it_says_so_and_where_the_page_is(project: Project) -> None:
+    done = project.command("build")
+    assert done.returncode == 0
+    assert "Everything is up to date." in done.stdout
+    assert str(project.root / "results/report/index.html") in done.stdout
+
+
+def test_what_changed_is_built_and_each_stage_is_timed(project: Project) -> None:
+    project.edit("config/studies/garden.yaml", "title: Miniature", "title: Another")
+    done = project.command("build")
+    assert done.returncode == 0, done.stdout
+    assert "page              1 jobs" in done.stdout
+    assert "Another" in (project.root / "results/report/index.html").read_text()
+
+
+def test_without_snakemakes_records_everything_of_other_values_is_made_again(project: Project) -> None:
+    shutil.rmtree(project.root / ".snakemake")
+    project.edit("config/studies/garden.yaml", "epochs: 2", "epochs: 1")
+    done = project.command("build")
+    assert done.returncode == 0, done.stdout
+    log = pq.read_table(project.root / "results/runs/garden/flm/seed-0/log.parquet", partitioning=None)
+    assert set(log["epoch"].to_pylist()) == {1}
+
+
+def test_a_foreign_file_among_the_results_is_made_again(project: Project) -> None:
+    path = project.root / "results/observations/garden/flm/perplexity.parquet"
+    before = path.read_bytes()
+    path.write_bytes(before[: len(before) // 2])
+    assert project.command("build").returncode == 0
+    assert path.read_bytes() == before
+
+
+def test_a_second_build_stops_at_once_and_says_who_builds(project: Project) -> None:
+    environment = {"PYTHONPATH": str(project.root / "src")}
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD], cwd=project.root, env=environment, stdout=subprocess.PIPE, text=True
+    ) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "held\n"
+        began = time.monotonic()
+        second = project.command("build")
+        first.kill()
+    assert second.returncode == 2
+    assert f"process {first.pid} is building in this folder" in second.stdout
+    assert time.monotonic() - began < 30
+
+
+def test_a_wrong_configuration_is_a_message_not_a_traceback(project: Project) -> None:
+    project.edit("config/studies/garden.yaml", "kind: flm", "kind: flmm")
+    done = project.command("build")
+    assert done.returncode == 2
+    assert "runs.flm.objective: no objectives/flmm.py; did you mean flm?" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_options_that_contradict_each_other_stop_the_build_before_any_job(project: Project) -> None:
+    project.edit("config/studies/garden.yaml", "heads: 2", "heads: 3")
+    done = project.command("build")
+    assert done.returncode == 2
+    assert "heads" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_grammar_that_means_nothing_stops_the_build_before_any_job(project: Project) -> None:
+    project.edit("config/languages/garden.yaml", "given: noun.class", "given: noun.clas")
+    done = project.command("check-config")
+    assert done.returncode == 2
+    assert "config/languages/garden.yaml" in done.stdout
+    assert "class" in done.stdout
+
+
+def test_a_failed_job_is_shown_with_its_log_and_the_remedy(project: Project) -> None:
+    project.edit(
+        "src/seedbed/evaluations/perplexity.py",
+        "yield mean(",
+        'raise ArithmeticError("on purpose")\n    yield mean(',
+    )
+    done = project.command("build")
+    assert done.returncode != 0
+    assert "on purpose" in done.stdout
+    assert "run the same command" in done.stdout
