@@ -72,7 +72,7 @@ def test_cost_is_recomputed_from_the_timings(build_page: Build, drawn: ModuleTyp
     (row,) = [row for row in page.table("CPU seconds") if row["job"] == "train"]
     assert (row["jobs"], row["CPU mean"], row["CPU max"]) == ("5", f"{cpu.mean():.1f}", f"{cpu.max():.1f}")
     total = timings[timings["metric"] == "cpu_seconds"]["value"].sum()
-    assert f"All jobs together took {total:.1f} CPU seconds" in page.text
+    assert f"All trainings together took {total:.1f} CPU seconds" in page.text
 
 
 # --- bytes
