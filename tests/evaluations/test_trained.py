@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from seedbed.documents import Documents
 from seedbed.evaluations.context import Context
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.log import Log
@@ -16,7 +17,7 @@ def model() -> TrainedModel:
     options = transformer.Options(d_model=16, heads=2, layers=2, d_ff=32)
     network = unfilled(lambda: transformer.Model(options, 100))
     fill(network, torch_stream(0, "initialisation"))
-    return TrainedModel(network, Log())
+    return TrainedModel(network, Log(), Documents.of([]))
 
 
 def test_predictions_are_distributions(model: TrainedModel, context: Context) -> None:

@@ -5,14 +5,17 @@ import math
 import pytest
 from torch import nn
 
+from seedbed.documents import Documents
 from seedbed.evaluations.context import Context
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.evaluations.training import Options, evaluate
 from seedbed.log import Log
 
+CORPUS = ("<bos> we eat the fig . <eos>", "<bos> she picks the plum . she picks the apple . <eos>")
+
 
 def observed(log: Log, context: Context) -> dict[tuple[str, object], float]:
-    model = TrainedModel(nn.Linear(3, 2), log)
+    model = TrainedModel(nn.Linear(3, 2), log, Documents.of(context.language.encode(text) for text in CORPUS))
     return {(one.metric, one.condition.get("epoch")): one.value for one in evaluate(model, context, Options())}
 
 
@@ -28,6 +31,10 @@ def two_epochs() -> Log:
 def test_the_log_of_a_training_becomes_observations(context: Context) -> None:
     assert observed(two_epochs(), context) == pytest.approx(
         {
+            ("corpus_documents", None): 2,
+            ("corpus_tokens", None): 7 + 12,
+            ("corpus_withheld", None): 5,
+            ("longest_document", None): 12,
             ("parameters", None): 8,
             ("tokens", None): 14,
             ("diverged", None): 0,

@@ -251,6 +251,27 @@ def test_expecting_marks_the_tokens_of_a_slot(late: Case) -> None:
         late.language.expecting(documents, "tails")
 
 
+def test_expecting_marks_a_slot_in_every_sentence_and_beside_other_slots(late: Case) -> None:
+    text = "<bos> the children eat fig from their garden . we eat ripe fig from our garden . <eos>"
+    documents = Documents.of([late.language.encode(text)])
+    assert late.language.expecting(documents, "subject").nonzero()[0].tolist() == [1, 2, 9]
+    assert late.language.expecting(documents, "noun").nonzero()[0].tolist() == [4, 12]
+
+
+def test_expecting_marks_a_wrong_word_where_only_one_slot_is_possible(late: Case) -> None:
+    documents = Documents.of([late.language.encode("<bos> plum"), late.language.encode("<bos> we pick from")])
+    assert late.language.expecting(documents, "subject").nonzero()[0].tolist() == [1, 3]
+    assert not late.language.expecting(documents, "noun").any()
+
+
+def test_candidates_are_the_words_that_a_slot_can_hold(late: Case) -> None:
+    language = late.language
+    assert language.decode(language.candidates("subject")).split() == ["children", "the", "we"]
+    assert language.decode(language.candidates("noun")).split() == ["fig", "plum", "rose"]
+    with pytest.raises(ValueError, match="did you mean 'noun'"):
+        language.candidates("nouns")
+
+
 def test_withheld_marks_whole_sentences_with_their_periods(late: Case) -> None:
     kept, withheld = "we eat fig from our garden", "the children eat fig from their garden"
     documents = Documents.of(

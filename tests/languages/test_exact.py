@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from seedbed.documents import Documents
 from seedbed.languages import exact
 
 if TYPE_CHECKING:
@@ -80,6 +81,19 @@ def test_share_beyond_counts_slots_whose_antecedent_is_out_of_the_window(late: C
     assert exact.share_beyond(sentences, "tail", "subject", 3) == pytest.approx((0.6 + 1 + 1) / 3)
     assert exact.share_beyond(sentences, "tail", "subject", 5) == pytest.approx(0.6 / 3)
     assert exact.share_beyond(sentences, "tail", "subject", 6) == pytest.approx(0)
+
+
+def test_antecedents_are_those_of_the_same_sentence(late: Case) -> None:
+    text = "<bos> the children eat ripe fig from their garden . we eat fig from our garden . <eos>"
+    documents = Documents.of([late.language.encode(text)] * 2)
+    places, distances = exact.antecedents(late.language, documents, "tail", "subject")
+    assert places[:6].tolist() == [6, 7, 8, 13, 14, 15]
+    assert distances.tolist() == [4, 5, 6, 3, 4, 5] * 2
+
+
+def test_without_an_antecedent_the_distance_is_to_the_documents_beginning(late: Case) -> None:
+    documents = Documents.of([late.language.encode("<bos> we pick")] * 2)
+    assert exact.antecedents(late.language, documents, "subject", "tail")[1].tolist() == [1, 1]
 
 
 def test_token_counts_and_positions_equal_those_of_samples(late: Case) -> None:

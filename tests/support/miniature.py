@@ -25,6 +25,7 @@ runs:
     model: {kind: transformer, d_model: 16, heads: 2, layers: 1, d_ff: 32}
     objective: {kind: flm}
   exact: {label: the language itself, kind: exact}
+  ngram: {label: trigrams, kind: ngram, options: {order: 3}}
 evaluations:
   training: {runs: trained}
   perplexity: {}

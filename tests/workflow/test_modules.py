@@ -46,6 +46,11 @@ JOBS = {
         "plan.evaluate('garden', 'exact', 'perplexity')",
         [MEASURED[0], "seedbed.references.exact"],
     ),
+    "evaluate a reference with a corpus": (
+        ["evaluate", "garden", "ngram", "perplexity"],
+        "plan.evaluate('garden', 'ngram', 'perplexity')",
+        [MEASURED[0], "seedbed.references.ngram"],
+    ),
     "observations": (["observations"], "plan.observations()", ["seedbed.observations"]),
     "page": (["page"], "plan.page()", ["seedbed.reporting.page", "seedbed.reporting.studies.garden"]),
 }

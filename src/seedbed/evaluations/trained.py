@@ -1,4 +1,4 @@
-"""A trained model as an evaluation sees it: its network, its predictions and the log of its training."""
+"""A trained model as an evaluation sees it: network and predictions, and what the training read and logged."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _CHUNK = 64
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A network with its log."""
+    """A network with the log of its training and the corpus that it was trained on."""
 
     network: nn.Module
     log: Log
+    corpus: Documents
 
     def parameters(self) -> int:
         """How many numbers the training set."""

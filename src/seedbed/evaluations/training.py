@@ -1,4 +1,4 @@
-"""What the log of a training says: size, tokens, curves, the chosen epoch, divergence (objectives 5.1)."""
+"""What a training read and what its log says: sizes, curves, the chosen epoch, divergence (objectives 5.1)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,16 @@ class Options:
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
     """The observations of one training.
 
-    ``training_loss`` is the mean over an epoch's tokens while they were learnt, ``validation_loss`` that of the
-    weights at the epoch's end, ``learning_rate`` the rate of the epoch's last step, all by epoch.
+    ``corpus_tokens`` counts every token of the seed's training corpus once, ``corpus_withheld`` those in sentences
+    that training should never show, ``tokens`` those that were scored, again in each epoch. ``training_loss`` is
+    the mean over an epoch's tokens while they were learnt, ``validation_loss`` that of the weights at the epoch's
+    end, ``learning_rate`` the rate of the epoch's last step, all by epoch.
     """
-    log = model.log
+    log, corpus = model.log, model.corpus
+    yield Observation("corpus_documents", len(corpus), unit="count")
+    yield Observation("corpus_tokens", len(corpus.tokens), unit="count")
+    yield Observation("corpus_withheld", int(context.language.withheld(corpus).sum()), unit="count")
+    yield Observation("longest_document", int(corpus.lengths.max(initial=0)), unit="token")
     diverged = not math.isfinite(log.training_loss[-1])
     yield Observation("parameters", model.parameters(), unit="count")
     yield Observation("tokens", log.tokens[-1], unit="count")

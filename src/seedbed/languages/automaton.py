@@ -203,16 +203,27 @@ class Language:
         return None if closed.size and failed == len(path) - 1 else self.slots[path[failed]]
 
     def expecting(self, documents: Documents, slot: str) -> Flags:
-        """[tokens], whether a token stands where this slot, and no other, is expected.
+        """[tokens], whether a token stands where this slot is expected.
+
+        Where other slots are expected too, such as ``noun`` beside ``adjective`` or ``<eos>`` beside a subject,
+        the token tells: it must be one of the slot's `candidates`.
 
         Raises:
-            ValueError: no state of the language expects this slot, or a token id outside the vocabulary.
+            ValueError: no state of the language expects this slot alone, or a token id outside the vocabulary.
         """
-        if slot not in self.slots:
-            raise ValueError(f"no slot {slot!r} in this language{suggestion(slot, set(self.slots))}")
         before = np.roll(self.states(documents), 1)
         before[documents.offsets[:-1][documents.lengths > 0]] = 0
-        return np.array([name == slot for name in self.slots])[before]
+        among = np.array([slot in name.split(" or ") for name in self.slots])
+        fitting = np.isin(documents.tokens, self.candidates(slot))
+        return self._expects(slot)[before] | (among[before] & fitting)
+
+    def candidates(self, slot: str) -> Tokens:
+        """[candidates], the tokens that can stand where this slot, and no other, is expected.
+
+        Raises:
+            ValueError: no state of the language expects this slot alone.
+        """
+        return np.flatnonzero((self.probability[self._expects(slot)] > 0).any(axis=0))
 
     def withheld(self, documents: Documents) -> Flags:
         """[tokens], whether a token belongs to a sentence that training never shows (objectives 5.2).
@@ -259,6 +270,12 @@ class Language:
             wrong, slot = self.vocabulary.tokens[prefix.tokens[place]], self.slots[path[place]] or "nothing"
             raise ValueError(f"no document begins so: {wrong!r} at position {place}, where {slot} is expected")
         return int(path[-1])
+
+    def _expects(self, slot: str) -> Flags:
+        """[S], whether a state expects this slot and no other."""
+        if slot not in self.slots:
+            raise ValueError(f"no slot {slot!r} in this language{suggestion(slot, set(self.slots))}")
+        return np.array([name == slot for name in self.slots])
 
     def _possible(self, sentences: Documents) -> Flags:
         possible: Flags = self._walk(sentences, start=FIRST)[sentences.offsets[1:] - 1] != self.dead

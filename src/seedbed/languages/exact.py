@@ -103,14 +103,27 @@ def share_beyond(sentences: Sentences, slot: str, antecedent: str, window: int) 
     """Share of a slot's tokens whose antecedent's last word is more than ``window`` tokens back (objectives 5.1).
 
     Raises:
-        ValueError: no state of the language expects the slot or its antecedent.
+        ValueError: no state of the language expects the slot, or its antecedent, alone.
     """
-    texts = sentences.texts
-    last = np.zeros(len(texts), dtype=np.int64)
-    earlier = sentences.language.expecting(texts, antecedent)
-    np.maximum.at(last, texts.owners[earlier], texts.positions[earlier])
-    places, owners = _places(sentences, slot)
-    return float(np.average(places - last[owners] > window, weights=sentences.probability[owners]))
+    places, distances = antecedents(sentences.language, sentences.texts, slot, antecedent)
+    weights = sentences.probability[sentences.texts.owners[places]]
+    return float(np.average(distances > window, weights=weights))
+
+
+def antecedents(language: Language, documents: Documents, slot: str, antecedent: str) -> tuple[Tokens, Tokens]:
+    """Where a slot's tokens stand, and how far back the nearest antecedent is.
+
+    Returns:
+        [found], indices into ``documents.tokens``, and [found], the number of tokens back to the last word of the
+        antecedent; where a document holds none before, to its first token.
+
+    Raises:
+        ValueError: no state of the language expects the slot, or its antecedent, alone.
+    """
+    places = np.flatnonzero(language.expecting(documents, slot))
+    spoken = np.where(language.expecting(documents, antecedent), np.arange(len(documents.tokens)), 0)
+    nearest = np.maximum.accumulate(spoken)[places]
+    return places, places - np.maximum(nearest, documents.offsets[documents.owners[places]])
 
 
 def visible_positions(sentences: Sentences, slot: str) -> float:
@@ -119,7 +132,7 @@ def visible_positions(sentences: Sentences, slot: str) -> float:
     ``<bos>``, all sentences before and the querying position itself count.
 
     Raises:
-        ValueError: no state of the language expects this slot.
+        ValueError: no state of the language expects this slot alone.
     """
     places, owners = _places(sentences, slot)
     again = sentences.language.another_sentence
@@ -133,7 +146,7 @@ def tokens_a_document(sentences: Sentences, slot: str) -> float:
     """Expected number of a slot's tokens in a document (objectives 5.1 counts the tail possessives).
 
     Raises:
-        ValueError: no state of the language expects this slot.
+        ValueError: no state of the language expects this slot alone.
     """
     owners = _places(sentences, slot)[1]
     return float(sentences.probability[owners].sum()) / (1 - sentences.language.another_sentence)

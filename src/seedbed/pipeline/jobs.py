@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from seedbed.documents import Documents
     from seedbed.evaluations.context import Predictor
+    from seedbed.evaluations.trained import TrainedModel
     from seedbed.languages.automaton import Language
     from seedbed.reporting.results import Study
     from seedbed.training.loop import Objective, Trained
@@ -219,22 +220,30 @@ def _documents(plan: Plan, study: str, run: Run, split: str, seed: int | None) -
 
 
 def _predictor(plan: Plan, study: str, run: str, seed: int | None) -> Predictor:
-    entry = plan.run(study, run)
-    if seed is None:
-        module = plugins.load("references", str(entry.kind))
-        predictor: Predictor = module.Reference(
-            module.Options(**entry.options), _language(plan, study, entry.data)
-        )
-        return predictor
+    return _reference(plan, study, run) if seed is None else _trained(plan, study, run, seed)
+
+
+def _reference(plan: Plan, study: str, run: str) -> Predictor:
+    entry, corpus = plan.run(study, run), plan.corpus_seed(study, run, None)
+    module = plugins.load("references", str(entry.kind))
+    material: list[Language | Documents] = [_language(plan, study, entry.data)]
+    if corpus is not None:
+        material.append(_documents(plan, study, entry, "training", corpus))
+    predictor: Predictor = module.Reference(module.Options(**entry.options), *material)
+    return predictor
+
+
+def _trained(plan: Plan, study: str, run: str, seed: int) -> TrainedModel:
     from seedbed.evaluations.trained import TrainedModel
     from seedbed.log import Log
 
-    own = plan.train(study, run, seed)
+    entry, own = plan.run(study, run), plan.train(study, run, seed)
     network = _network(plan, study, entry)
     weights = storage.read_weights(run_path(study, run, seed, "model.safetensors"), own)
     network.load_state_dict(weights, assign=True)
     log = storage.read_table(run_path(study, run, seed, "log.parquet"), own).to_pydict()
-    return TrainedModel(network, Log(**log))
+    corpus = _documents(plan, study, entry, "training", plan.corpus_seed(study, run, seed))
+    return TrainedModel(network, Log(**log), corpus)
 
 
 def _write(path: Path, found: Iterable[Row], fingerprint: str) -> None:

@@ -65,6 +65,16 @@ class Plan:
         """The seed of each stream of a training: the training's own, unless the run pins it."""
         return dict.fromkeys(PURPOSES, seed) | dict(self.run(study, run).streams)
 
+    def corpus_seed(self, study: str, run: str, seed: int | None) -> int | None:
+        """The seed of the training corpus behind a run's predictions.
+
+        A reference run (``seed`` is None) has none, unless its kind has the option ``corpus_seed``.
+        """
+        if seed is not None:
+            return self.seeds(study, run, seed)["data"]
+        named = self.run(study, run).options.get("corpus_seed")
+        return None if named is None else int(named)
+
     def corpus(self, study: str, data: str, split: str, seed: int | None) -> Corpus:
         """What a split is drawn from; ``seed`` is None for validation and test."""
         entry = self.configuration.studies[study].data[data]
@@ -95,12 +105,19 @@ class Plan:
         }
 
     def evaluation_files(self, study: str, run: str) -> list[Path]:
-        """What an evaluation reads: the study's test set, and weights and log of every seed."""
+        """What an evaluation reads: the study's test set, and training corpus, weights and log of every seed."""
+        data = self.run(study, run).data
         seeds = [seed for seed in self.configuration.seeds(study, run) if seed is not None]
         return [
-            data_path(study, self.run(study, run).data, "test", None),
+            data_path(study, data, "test", None),
+            *(data_path(study, data, "training", corpus) for corpus in self.training_corpora(study, run)),
             *(run_path(study, run, seed, file) for seed in seeds for file in RUN_FILES[:2]),
         ]
+
+    def training_corpora(self, study: str, run: str) -> list[int]:
+        """The seeds of all training corpora behind a run's predictions, each once."""
+        found = {self.corpus_seed(study, run, seed) for seed in self.configuration.seeds(study, run)}
+        return sorted(seed for seed in found if seed is not None)
 
     def _train(self, study: str, run: str, seed: int) -> str:
         entry, seeds = self.run(study, run), self.seeds(study, run, seed)
@@ -121,6 +138,8 @@ class Plan:
         inputs = [self.data(study, entry.data, "test", None)]
         if seed is not None:
             inputs.append(self.train(study, run, seed))
+        elif (corpus := self.corpus_seed(study, run, None)) is not None:
+            inputs.append(self.data(study, entry.data, "training", corpus))
         own = ["seedbed.evaluations.trained"] if entry.trained else []
         return {
             "recipe": digest(values | {"recipe": self.recipe(study, run, seed)}),
@@ -146,7 +165,9 @@ class Plan:
     def corpora(self) -> Iterator[tuple[str, str, str, int | None]]:
         """Every (study, data set, split, seed) that a run reads."""
         for study, run, _ in self.evaluations():
-            yield study, self.run(study, run).data, "test", None
+            data = self.run(study, run).data
+            yield study, data, "test", None
+            yield from ((study, data, "training", corpus) for corpus in self.training_corpora(study, run))
         for study, run, seed in self.trainings():
             data = self.run(study, run).data
             yield study, data, "training", self.seeds(study, run, seed)["data"]

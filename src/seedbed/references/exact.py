@@ -1,4 +1,4 @@
-"""The language itself as a predictor: the floor that no model can pass."""
+"""The language itself as a predictor: the floor that no model can pass, and the floor of those with a window."""
 
 from __future__ import annotations
 
@@ -9,16 +9,23 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents
 from seedbed.languages.automaton import Language
+from seedbed.languages.windows import histories, next_token
 
 
 @dataclass(frozen=True)
 class Options:
-    """Nothing to choose."""
+    """``window`` is how many tokens it sees, ``<bos>`` and earlier sentences included; 0 is all of them."""
+
+    window: int = 0
+
+    def __post_init__(self) -> None:
+        if self.window < 0:
+            raise ValueError(f"window {self.window}: expected 0 (the whole prefix) or a number of tokens")
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The full language's next-token distribution."""
+    """The full language's next-token distribution, given all tokens so far or the last few."""
 
     options: Options
     language: Language
@@ -26,4 +33,9 @@ class Reference:
     def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
         """[tokens, vocabulary] in nats; minus infinity where a token cannot come."""
         with np.errstate(divide="ignore"):
-            return np.log(self.language.probability[self.language.states(documents)])
+            return np.log(self._probabilities(documents))
+
+    def _probabilities(self, documents: Documents) -> NDArray[np.float64]:
+        if self.options.window:
+            return next_token(self.language, histories(documents, self.options.window))
+        return self.language.probability[self.language.states(documents)]

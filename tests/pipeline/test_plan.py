@@ -1,0 +1,78 @@
+"""Which files a job reads, and that its fingerprint covers each of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from seedbed.pipeline.configuration import ROOT, Configuration
+from seedbed.pipeline.plan import Plan, data_path, run_path
+
+STUDY = """
+title: A study
+lead: Of runs that read different corpora.
+rebuilt: true
+data:
+  text: {language: garden, training: 10, validation: 4, test: 4}
+runs:
+  flm:
+    label: Transformer
+    model: {kind: transformer}
+    objective: {kind: flm}
+  pinned:
+    label: all seeds on the corpus of seed 7
+    model: {kind: transformer}
+    objective: {kind: flm}
+    streams: {data: 7}
+  exact: {label: the language itself, kind: exact}
+  ngram: {label: n-grams, kind: ngram, options: {corpus_seed: 3}}
+evaluations:
+  perplexity: {}
+"""
+
+
+def make(root: Path, study: str = STUDY) -> Plan:
+    (root / "config/studies").mkdir(parents=True, exist_ok=True)
+    (root / "config/languages").mkdir(exist_ok=True)
+    (root / "config/config.yaml").write_text("studies: [garden]\nseeds: 2\n")
+    (root / "config/studies/garden.yaml").write_text(study)
+    (root / "config/languages/garden.yaml").write_text((ROOT / "config/languages/garden.yaml").read_text())
+    return Plan(Configuration(root=root))
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return make(tmp_path)
+
+
+def test_an_evaluation_reads_the_corpus_behind_each_prediction(plan: Plan) -> None:
+    def corpora(run: str) -> list[Path]:
+        return [path for path in plan.evaluation_files("garden", run) if path.name == "training.parquet"]
+
+    assert corpora("flm") == [data_path("garden", "text", "training", seed) for seed in (0, 1)]
+    assert corpora("pinned") == [data_path("garden", "text", "training", 7)]
+    assert corpora("ngram") == [data_path("garden", "text", "training", 3)]
+    assert corpora("exact") == []
+
+
+def test_only_a_trained_run_has_weights_to_read(plan: Plan) -> None:
+    assert run_path("garden", "flm", 1, "model.safetensors") in plan.evaluation_files("garden", "flm")
+    assert not any("runs" in path.parts for path in plan.evaluation_files("garden", "ngram"))
+
+
+def test_every_corpus_that_is_read_is_drawn(plan: Plan) -> None:
+    drawn = {data_path(*corpus) for corpus in plan.corpora()}
+    read = {path for _, run, _ in plan.evaluations() for path in plan.evaluation_files("garden", run)}
+    assert {path for path in read if "data" in path.parts} <= drawn
+
+
+def test_a_reference_depends_on_its_corpus_and_on_no_other(tmp_path: Path) -> None:
+    def rows(study: str) -> list[str]:
+        plan = make(tmp_path, study)
+        return [plan.row("garden", run, "perplexity", None)["fingerprint"] for run in ("exact", "ngram")]
+
+    exact, ngram = rows(STUDY)
+    assert rows(STUDY.replace("training: 10", "training: 11"))[0] == exact
+    for edit in (("training: 10", "training: 11"), ("corpus_seed: 3", "corpus_seed: 4")):
+        assert rows(STUDY.replace(*edit))[1] != ngram
