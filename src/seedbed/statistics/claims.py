@@ -1,7 +1,7 @@
 """Claims as data: what a lecture says, as a check that observations decide.
 
-The schema of config/claims/*.yaml, whose every field config/README.md explains. It knows what a claim may say and
-what contradicts itself, and nothing of files, studies or observations.
+The schema of the files in config/claims, whose every field the README there explains. It knows what a claim may
+say and what contradicts itself, and nothing of files, studies or observations.
 """
 
 from __future__ import annotations
@@ -202,6 +202,7 @@ class All(_Strict):
 
 
 Check = Annotated[Exact | Band | Bound | Order | Equivalent | All, Field(discriminator="kind")]
+All.model_rebuild()  # it was declared before what it holds
 
 
 class Settings(_Strict):

@@ -9,10 +9,7 @@ def number(value: float) -> str:
     """Four significant digits, all digits of a whole number; ``undefined`` for what is not finite."""
     if not math.isfinite(value):
         return "undefined"
-    if value == round(value):
-        return f"{value:,.0f}".replace("-", "−")
-    digits = max(0, 3 - math.floor(math.log10(abs(value))))
-    text = f"{value:.4g}" if digits > 6 else f"{value:,.{digits}f}"
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
     return text.replace("-", "−")
 
 

@@ -122,7 +122,7 @@ def _bounds(check: Bound, observed: Observed) -> Iterator[Question]:
     limits = _limits(check.at_least, check.at_most)
     readings = list(_readings(check.of, observed))
     if check.of.passes:
-        yield _share(_passing(readings, check.of.passes), limits, observed)
+        yield _share(_passing(check.of, check.of.passes, readings), limits, observed)
         return
     for reading in readings:
         yield _limited(reading, limits, observed, _estimated(check.of, reading))
@@ -140,7 +140,7 @@ def _share(reading: _Reading, limits: Limits, observed: Observed) -> Question:
     )
 
 
-def _passing(readings: Sequence[_Reading], passes: Passes) -> _Reading:
+def _passing(operand: Operand, passes: Passes, readings: Sequence[_Reading]) -> _Reading:
     """Success (1) or failure (0) of each seed; it succeeds where all of its numbers do."""
     cells = tuple(cell for reading in readings for cell in reading.cells)
     limits = _limits(passes.at_least, passes.at_most)
@@ -149,8 +149,11 @@ def _passing(readings: Sequence[_Reading], passes: Passes) -> _Reading:
         numbers = [_number(reading.values.get(seed, math.nan)) for reading in readings]
         passed = float(all(limits.low <= one <= limits.high for one in numbers))
         values[seed] = passed if all(map(math.isfinite, numbers)) else math.nan
-    words = ", ".join(reading.subject for reading in readings)
-    return _Reading(f"share of seeds with {words} {_limited_words(limits)}", cells, values)
+    listed = {
+        key: " and ".join(map(str, one)) if isinstance(one, list) else one for key, one in operand.where.items()
+    }
+    subject = _subject(operand, condition_text(listed))
+    return _Reading(f"share of seeds with {subject} {_limited_words(limits)}", cells, values)
 
 
 def _comparisons(check: Order | Equivalent, observed: Observed) -> Iterator[Question]:
@@ -225,10 +228,12 @@ def _logarithmic(operand: Operand) -> bool:
 
 
 def _scaled(series: Series, operand: Operand) -> Series:
+    """A loss that is not finite is no perplexity either: minus infinity would become 0."""
     if operand.scale is None:
         return series
+    nats = {seed: _number(value) for seed, value in series.items()}
     with np.errstate(over="ignore"):
-        return {seed: float(np.exp(_number(value))) for seed, value in series.items()}
+        return {seed: float(np.exp(value)) if math.isfinite(value) else math.nan for seed, value in nats.items()}
 
 
 def _difference(first: Series, second: Series) -> Series:

@@ -7,12 +7,12 @@ places of its evidence.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 
 from seedbed.statistics.claims import Check, Claim, Settings
-from seedbed.statistics.decisions import ALPHA, MOST_SEEDS, Decision, Outcome, seeds_needed
-from seedbed.statistics.numbers import number, seeds
+from seedbed.statistics.decisions import ALPHA, Decision, Outcome, seeds_needed
+from seedbed.statistics.explanations import explanation
 from seedbed.statistics.observed import Cell, Observed
 from seedbed.statistics.questions import Question, questions
 
@@ -97,7 +97,7 @@ def verdicts(
         if claim.setting is not None:
             found[name] = _setting(name, claim.setting, settings.get(name), rebuilt)
         elif claim.check is not None:
-            found[name] = _judged(name, claim, claim.check, observed, rebuilt)
+            found[name] = _judged(name, claim, judge(claim.check, observed, rebuilt))
     for name, claim in claims.items():
         if claim.same_as is not None:
             found[name] = _repeated(name, claim, found, claims)
@@ -109,30 +109,51 @@ def expected_wrong(found: Iterable[Verdict]) -> float:
     return ALPHA * sum(one.decided and one.chance for one in found)
 
 
-def _judged(name: str, claim: Claim, check: Check, observed: Observed, rebuilt: Collection[str]) -> Verdict:
-    asked = list(questions(check, observed))
+@dataclass(frozen=True)
+class Judgement:
+    """A check and the observations: the conjunction of what it asks.
+
+    Attributes:
+        asked: Its questions, at least one.
+        decisions: The decision of each.
+        outcomes: The outcome of each, with ``differs`` where a rebuilt language misses a figure.
+        parts: How many of the questions chance can decide.
+    """
+
+    asked: tuple[Question, ...]
+    decisions: tuple[Decision, ...]
+    outcomes: tuple[Outcome, ...]
+    parts: int
+
+    @property
+    def outcome(self) -> Outcome:
+        """The gravest of the outcomes."""
+        return min(self.outcomes, key=SEVERITY.index)
+
+    @property
+    def question(self) -> Question:
+        """The first question with that outcome."""
+        return self.asked[self.outcomes.index(self.outcome)]
+
+    @property
+    def decision(self) -> Decision:
+        """Its decision."""
+        return self.decisions[self.outcomes.index(self.outcome)]
+
+    @property
+    def seeds_needed(self) -> int:
+        """About how many seeds would decide what is undecided: as many as the question that needs most."""
+        pairs = zip(self.asked, self.outcomes, strict=True)
+        return max(_seeds_needed(one, self.parts) for one, outcome in pairs if outcome == "undecided")
+
+
+def judge(check: Check, observed: Observed, rebuilt: Collection[str]) -> Judgement:
+    """Decide every question of a check together."""
+    asked = tuple(questions(check, observed))
     parts = max(1, sum(question.chance for question in asked))
-    decisions = [question.decide(parts, None) for question in asked]
-    outcomes = [_outcome(*pair, rebuilt) for pair in zip(asked, decisions, strict=True)]
-    outcome = min(outcomes, key=SEVERITY.index)
-    chosen = outcomes.index(outcome)
-    question, decision = asked[chosen], decisions[chosen]
-    needed = _needed(asked, outcomes, parts) if outcome == "undecided" else None
-    return Verdict(
-        id=name,
-        outcome=outcome,
-        explanation=_count(outcomes) + _sentence(question, decision) + _plan(needed),
-        estimate=_finite(decision.interval.mean),
-        low=_finite(decision.interval.low),
-        high=_finite(decision.interval.high),
-        level=_finite(decision.level),
-        n=question.n,
-        expected=question.expected,
-        seeds_needed=needed,
-        by_construction=claim.by_construction,
-        chance=any(one.chance for one in asked),
-        evidence=tuple(dict.fromkeys(cell for one in asked for cell in one.cells)),
-    )
+    decisions = tuple(question.decide(parts, None) for question in asked)
+    outcomes = tuple(_outcome(*pair, rebuilt) for pair in zip(asked, decisions, strict=True))
+    return Judgement(asked, decisions, outcomes, parts)
 
 
 def _outcome(question: Question, decision: Decision, rebuilt: Collection[str]) -> Outcome:
@@ -140,61 +161,32 @@ def _outcome(question: Question, decision: Decision, rebuilt: Collection[str]) -
     return "differs" if missed and question.cells[0].study in rebuilt else decision.outcome
 
 
-def _needed(asked: Sequence[Question], outcomes: Sequence[Outcome], parts: int) -> int:
-    """As many as the question that needs most."""
-    return max(
-        seeds_needed(lambda n, one=question: one.decide(parts, n), question.n)  # type: ignore[misc]
-        for question, outcome in zip(asked, outcomes, strict=True)
-        if outcome == "undecided"
+def _seeds_needed(question: Question, parts: int) -> int:
+    return seeds_needed(lambda n: question.decide(parts, n), question.n)
+
+
+def _judged(name: str, claim: Claim, judgement: Judgement) -> Verdict:
+    asked, decision = judgement.asked, judgement.decision
+    needed = judgement.seeds_needed if judgement.outcome == "undecided" else None
+    return Verdict(
+        id=name,
+        outcome=judgement.outcome,
+        explanation=explanation(judgement.question, decision, judgement.outcomes, needed),
+        estimate=_finite(decision.interval.mean),
+        low=_finite(decision.interval.low),
+        high=_finite(decision.interval.high),
+        level=_finite(decision.level),
+        n=judgement.question.n,
+        expected=judgement.question.expected,
+        seeds_needed=needed,
+        by_construction=claim.by_construction,
+        chance=any(one.chance for one in asked),
+        evidence=tuple(dict.fromkeys(cell for one in asked for cell in one.cells)),
     )
 
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _count(outcomes: Sequence[Outcome]) -> str:
-    if len(outcomes) == 1:
-        return ""
-    held = sum(outcome == "reproduced" for outcome in outcomes)
-    which = "the first" if held == len(outcomes) else "another"
-    return f"{held} of {len(outcomes)} statements hold; {which}: "
-
-
-def _sentence(question: Question, decision: Decision) -> str:
-    if question.problem:
-        return f"{question.subject}: {question.problem}; expected {question.expected}."
-    return f"{question.subject} is {_estimate(question, decision)}; expected {question.expected}."
-
-
-def _estimate(question: Question, decision: Decision) -> str:
-    interval = decision.interval
-    if decision.level == 1:
-        return _found(question, decision)
-    if question.n == 0:
-        return number(interval.mean)
-    words = f"{number(interval.mean)} over {seeds(question.n)}"
-    if not interval.defined:
-        return f"{words}, too few for an interval"
-    what = "of further figures" if question.figure else "interval"
-    return f"{words} ({100 * decision.level:.3g} % {what} {number(interval.low)} to {number(interval.high)})"
-
-
-def _found(question: Question, decision: Decision) -> str:
-    """What an exact check found, which needs no interval."""
-    interval = decision.interval
-    if not interval.defined:
-        return "that text" if decision.outcome == "reproduced" else "another text"
-    ends = "" if interval.low == interval.high else f", from {number(interval.low)} to {number(interval.high)}"
-    return number(interval.mean) + (f" over {seeds(question.n)}" if question.n else "") + ends
-
-
-def _plan(needed: int | None) -> str:
-    if needed is None:
-        return ""
-    if needed > MOST_SEEDS:
-        return f" More than {MOST_SEEDS} seeds would be needed to decide."
-    return f" About {seeds(needed)} would decide." if needed > 2 else " At least 2 seeds are needed to decide."
 
 
 def _setting(
