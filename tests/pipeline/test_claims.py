@@ -9,6 +9,8 @@ import yaml
 from seedbed.pipeline.claims import check_names, read_claims, settings
 from seedbed.pipeline.configuration import ROOT, Configuration
 from seedbed.pipeline.yaml import ConfigError
+from seedbed.statistics.observed import Observed
+from seedbed.statistics.verdicts import verdicts
 
 STUDY: dict[str, Any] = {
     "title": "Title",
@@ -174,7 +176,14 @@ def test_a_project_without_claims_has_none(tmp_path: Path) -> None:
     assert read_claims(tmp_path).claims == {}
 
 
-def test_the_claims_of_the_project_are_well_formed() -> None:
+def test_every_claim_of_the_project_has_a_verdict_and_none_passes_an_empty_table() -> None:
+    claims = read_claims(ROOT).claims
+    found = verdicts(claims, Observed([]), {}, {"garden"})
+    assert [one.id for one in found] == list(claims)
+    assert {one.outcome for one in found} == {"not run"}
+
+
+def test_no_item_of_the_project_is_both_claim_and_exclusion() -> None:
     found = read_claims(ROOT)
-    assert found.claims
     assert found.excluded
+    assert not found.claims.keys() & found.excluded.keys()

@@ -99,6 +99,12 @@ def test_a_verdict_carries_the_numbers_that_decided_and_where_they_stand() -> No
     )
 
 
+@each_check
+def test_the_order_of_rows_changes_nothing(check: dict[str, Any]) -> None:
+    rows = cell("a", [1.0, 1.3, 0.7, 1.1]) + cell("b", [2.0, 2.2, 1.7, 1.9])
+    assert judge(check, rows) == judge(check, rows[::-1])
+
+
 def test_a_row_holds_no_object_that_a_table_could_not() -> None:
     row = judge(CHECKS["bound"], cell("a", [1.0, 1.5])).row()
     assert row["evidence"] == [{"study": "garden", "run": "a", "metric": "loss", "condition": ""}]

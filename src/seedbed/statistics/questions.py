@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -110,9 +111,7 @@ def _band(check: Band, reading: _Reading, to: float, observed: Observed) -> Ques
     figure = Figure(to, check.margin, check.rounding, check.lecture_runs, check.noise)
 
     def decide(parts: int, n: int | None) -> Decision:
-        spread = check.of.seeds == "sd"
-        estimate = Spread.of(reading.numbers) if spread else reading.mean(_logarithmic(check.of))
-        return predicts(estimate, figure, parts, n)
+        return predicts(_estimate(check.of, reading), figure, parts, n)
 
     expected = f"{number(to)} (margin {number(check.margin)})"
     return _question(reading, expected, observed, decide, figure=True, chance=bool(reading.seeds))
@@ -122,22 +121,21 @@ def _bounds(check: Bound, observed: Observed) -> Iterator[Question]:
     limits = _limits(check.at_least, check.at_most)
     readings = list(_readings(check.of, observed))
     if check.of.passes:
-        yield _share(_passing(check.of, check.of.passes, readings), limits, observed)
+        passing = _passing(check.of, check.of.passes, readings)
+        yield _limited(passing, limits, observed, partial(_share, passing))
         return
     for reading in readings:
-        yield _limited(reading, limits, observed, _estimated(check.of, reading))
+        yield _limited(reading, limits, observed, partial(_estimate, check.of, reading))
 
 
-def _estimated(operand: Operand, reading: _Reading) -> Callable[[], Estimate]:
+def _estimate(operand: Operand, reading: _Reading) -> Mean | Spread:
     if operand.seeds == "sd":
-        return lambda: Spread.of(reading.numbers)
-    return lambda: reading.mean(_logarithmic(operand))
+        return Spread.of(reading.numbers)
+    return reading.mean(_logarithmic(operand))
 
 
-def _share(reading: _Reading, limits: Limits, observed: Observed) -> Question:
-    return _limited(
-        reading, limits, observed, lambda: Share(sum(value == 1 for value in reading.numbers), reading.seeds)
-    )
+def _share(passing: _Reading) -> Share:
+    return Share(passing.numbers.count(1.0), passing.seeds)
 
 
 def _passing(operand: Operand, passes: Passes, readings: Sequence[_Reading]) -> _Reading:

@@ -38,7 +38,7 @@ class Verdict:
         estimate: The number that was compared; none where there is none.
         low: The lower end of the interval that was compared; none where there is none.
         high: Its upper end.
-        level: The level of that interval.
+        level: The level of that interval; 1 where every seed must agree, and it spans all of them.
         n: The number of seeds; 0 where the number belongs to none.
         expected: What the number should be, with its margin, in words.
         seeds_needed: Of an undecided claim: about how many seeds would decide it; 101 stands for more than 100.
@@ -194,7 +194,8 @@ def _setting(
 ) -> Verdict:
     expected = ", ".join(f"{path} = {value}" for path, value in setting.values.items())
     if found is None:
-        return Verdict(name, "not run", f"{setting.study} is no part of this build; expected {expected}.")
+        nothing = f"{setting.study} is no part of this build; expected {expected}."
+        return Verdict(name, "not run", nothing, expected=expected, by_construction=True)
     wrong = [path for path, value in setting.values.items() if not _equal(found[path], value)]
     outcome: Outcome = "differs" if setting.study in rebuilt else "contradicted"
     says = ", ".join(f"{path} = {found[path]}" for path in wrong or setting.values)
