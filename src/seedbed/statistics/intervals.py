@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import betaincinv, chdtri, fdtri, ndtri, stdtrit
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,16 @@ def t_interval(values: Sequence[float], level: float = 0.95) -> Interval:
         return Interval(mean, math.nan, math.nan, n)
     if array.min() == array.max():  # their standard deviation would be a rounding error
         return Interval(float(array[0]), float(array[0]), float(array[0]), n)
-    half = float(stdtrit(n - 1, (1 + level) / 2) * array.std(ddof=1) / math.sqrt(n))
+    half = t_half_width(float(array.std(ddof=1)), n, level)
     return Interval(mean, mean - half, mean + half, n)
+
+
+def t_half_width(sd: float, n: int, level: float, runs: int = 0) -> float:
+    """Half the width of Student's t interval of a mean of ``n`` values, n > 1, with standard deviation ``sd``.
+
+    With ``runs``, of the interval in which the mean of so many further runs of the same recipe is to be expected.
+    """
+    return float(stdtrit(n - 1, (1 + level) / 2)) * sd * math.sqrt(1 / n + (1 / runs if runs else 0))
 
 
 def wilson_interval(share: float, items: int, seeds: int, level: float = 0.95) -> Interval:
@@ -76,3 +84,28 @@ def wilson_interval(share: float, items: int, seeds: int, level: float = 0.95) -
     spread = math.sqrt(squared * (share * (1 - share) / items + squared / (4 * items**2)))
     half = spread / (1 + squared / items)
     return Interval(share, max(0.0, centre - half), min(1.0, centre + half), seeds)
+
+
+def clopper_pearson_interval(passed: int, n: int, level: float = 0.95) -> Interval:
+    """The exact interval of a share of seeds, ``passed`` of ``n`` > 0 (Clopper and Pearson, 1934)."""
+    tail = (1 - level) / 2
+    low = float(betaincinv(passed, n - passed + 1, tail)) if passed else 0.0
+    high = float(betaincinv(passed + 1, n - passed, 1 - tail)) if passed < n else 1.0
+    return Interval(passed / n, low, high, n)
+
+
+def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
+    """The interval of a standard deviation between seeds that was estimated from ``n`` > 1 normal values."""
+    tail = (1 - level) / 2
+    low, high = (sd * math.sqrt((n - 1) / float(chdtri(n - 1, upper))) for upper in (tail, 1 - tail))
+    return Interval(sd, low, high, n)
+
+
+def predicted_sd(sd: float, n: int, runs: int, level: float = 0.95) -> Interval:
+    """Where the standard deviation of ``runs`` > 1 further runs is to be expected, given that of ``n`` > 1 runs.
+
+    The ratio of their squares has the F distribution; two runs have one degree of freedom and say very little.
+    """
+    tail = (1 - level) / 2
+    low, high = (sd * math.sqrt(float(fdtri(runs - 1, n - 1, lower))) for lower in (tail, 1 - tail))
+    return Interval(sd, low, high, n)

@@ -1,0 +1,297 @@
+"""Claims as data: what a lecture says, as a check that observations decide.
+
+The schema of the files in config/claims, whose every field the README there explains. It knows what a claim may
+say and what contradicts itself, and nothing of files, studies or observations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    StringConstraints,
+    model_validator,
+)
+
+Name = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9-]*$")]
+Word = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$")]
+ClaimId = Annotated[str, StringConstraints(pattern=r"^[a-z]+:[a-z0-9_.]+$")]
+Sentence = Annotated[str, StringConstraints(strict=True, min_length=1)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Positive = Annotated[Number, Field(gt=0)]
+NotNegative = Annotated[Number, Field(ge=0)]
+Count = Annotated[StrictInt, Field(ge=1)]
+Key = StrictInt | Number | StrictStr
+Setting = StrictBool | StrictInt | Number | StrictStr
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Passes(_Strict):
+    """What a value must be so that its seed counts as a success."""
+
+    at_least: Number = -float("inf")
+    at_most: Number = float("inf")
+
+    @model_validator(mode="after")
+    def _has_an_end(self) -> Passes:
+        if not self.model_fields_set:
+            raise ValueError("needs at_least, at_most or both")
+        return self
+
+
+class Operand(_Strict):
+    """Which observations a check reads: one number a seed, or several where ``where`` lists values.
+
+    Attributes:
+        study: The study.
+        run: The run.
+        metric: The metric.
+        where: The whole condition; a list stands for one number for each of its values, in that order.
+        minus: Another run of the study, whose value is subtracted seed by seed.
+        scale: ``perplexity`` makes exp of nats.
+        seeds: The ``mean`` over seeds, their standard deviation (``sd``), or the ``share`` that ``passes``.
+        passes: What makes a seed a success; of several numbers, all must.
+    """
+
+    study: Name
+    run: Name
+    metric: Word
+    where: dict[str, Key | Annotated[list[Key], Field(min_length=1)]] = {}
+    minus: Name | None = None
+    scale: Literal["perplexity"] | None = None
+    seeds: Literal["mean", "sd", "share"] = "mean"
+    passes: Passes | None = None
+
+    @model_validator(mode="after")
+    def _passes_with_share(self) -> Operand:
+        if (self.seeds == "share") != (self.passes is not None):
+            raise ValueError("seeds: share and passes need each other")
+        return self
+
+    @property
+    def conditions(self) -> list[dict[str, Key]]:
+        """One condition for each combination of the listed values, the last key varying fastest."""
+        values = [value if isinstance(value, list) else [value] for value in self.where.values()]
+        return [dict(zip(self.where, chosen, strict=True)) for chosen in product(*values)]
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs that it reads."""
+        return (self.run, self.minus) if self.minus else (self.run,)
+
+
+def _of_the_mean(operand: Operand) -> Operand:
+    if operand.seeds != "mean":
+        raise ValueError(f"seeds: {operand.seeds}: this kind of check reads the mean over seeds")
+    return operand
+
+
+MeanOperand = Annotated[Operand, AfterValidator(_of_the_mean)]
+Operands = Annotated[list[MeanOperand], Field(min_length=1)]
+
+
+class Exact(_Strict):
+    """Every seed has this number, up to rounding errors, or this text; a list has one for each number."""
+
+    kind: Literal["exact"]
+    of: MeanOperand
+    to: Number | StrictStr | Annotated[list[Number | StrictStr], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _one_each(self) -> Exact:
+        _same_length(self.to, self.of)
+        return self
+
+
+class Band(_Strict):
+    """A figure of the lecture lies where further runs are to be expected.
+
+    Attributes:
+        kind: The kind.
+        of: What the figure is of.
+        to: The figure; a list has one for each number of ``of``.
+        margin: The half-width beyond which a range that holds the figure says too little.
+        rounding: Half a unit of the figure's last digit.
+        lecture_runs: How many runs the figure is the mean, or the standard deviation, of.
+        noise: The standard deviation of the figure itself, where it is a count in a sample of known spread.
+    """
+
+    kind: Literal["band"]
+    of: Operand
+    to: Number | Annotated[list[Number], Field(min_length=1)]
+    margin: Positive
+    rounding: NotNegative = 0.0
+    lecture_runs: Count = 1
+    noise: NotNegative = 0.0
+
+    @model_validator(mode="after")
+    def _one_each(self) -> Band:
+        _same_length(self.to, self.of)
+        if self.of.seeds == "share":
+            raise ValueError("of.seeds: share: what further runs score is not predicted from a share; use bound")
+        if self.of.seeds == "sd" and self.lecture_runs < 2:
+            raise ValueError("lecture_runs: a standard deviation needs at least 2")
+        return self
+
+
+class Bound(_Strict):
+    """A number lies above ``at_least``, below ``at_most``, or between both."""
+
+    kind: Literal["bound"]
+    of: Operand
+    at_least: Number | None = None
+    at_most: Number | None = None
+
+    @model_validator(mode="after")
+    def _has_an_end(self) -> Bound:
+        if self.at_least is None and self.at_most is None:
+            raise ValueError("needs at_least, at_most or both")
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise ValueError(f"at_least {self.at_least:g} is above at_most {self.at_most:g}")
+        return self
+
+
+class Order(_Strict):
+    """Numbers, the largest first, each above the next by at least ``margin``, paired by seed.
+
+    A margin below 0 says that the first is not smaller than the next by more than that: not worse.
+    """
+
+    kind: Literal["order"]
+    of: Operands
+    margin: Number
+
+    @model_validator(mode="after")
+    def _compares(self) -> Order:
+        _several(self.of)
+        if self.margin == 0:
+            raise ValueError("margin: 0 asks for a difference of no size, which no number of seeds decides")
+        return self
+
+
+class Equivalent(_Strict):
+    """No two of the numbers, paired by seed, are more than ``margin`` apart."""
+
+    kind: Literal["equivalent"]
+    of: Operands
+    margin: Positive
+
+    @model_validator(mode="after")
+    def _compares(self) -> Equivalent:
+        _several(self.of)
+        return self
+
+
+class All(_Strict):
+    """What one sentence says together: every one of the checks holds."""
+
+    kind: Literal["all"]
+    of: Annotated[list[Check], Field(min_length=2)]
+
+
+Check = Annotated[Exact | Band | Bound | Order | Equivalent | All, Field(discriminator="kind")]
+All.model_rebuild()  # it was declared before what it holds
+
+
+class Settings(_Strict):
+    """Values of the merged study file, by dotted path."""
+
+    study: Name
+    values: Annotated[dict[StrictStr, Setting], Field(min_length=1)]
+
+
+class Claim(_Strict):
+    """One sentence of a lecture; its id, ``LECTURE:NAME``, is the key in the file.
+
+    Attributes:
+        says: The sentence.
+        section: The section of the lecture.
+        basis: Whether the lecture states it, it follows from what is stated, or we computed it again.
+        by_construction: Whether it holds because we built it so, and is no evidence.
+        reading: How the sentence becomes the check, and the reason of a margin.
+        check: What decides it.
+        setting: What the configuration must say.
+        same_as: The claims that say the same.
+    """
+
+    says: Sentence
+    section: Sentence
+    basis: Literal["stated", "derived", "recomputed"] = "stated"
+    by_construction: StrictBool = False
+    reading: StrictStr = ""
+    check: Check | None = None
+    setting: Settings | None = None
+    same_as: Annotated[list[ClaimId], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one_way_to_decide(self) -> Claim:
+        given = [key for key in ("check", "setting", "same_as") if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                f"needs exactly one of check, setting and same_as, found {' and '.join(given) or 'none'}"
+            )
+        return self
+
+    @property
+    def operands(self) -> list[Operand]:
+        """Every operand of its check."""
+        return list(_operands(self.check)) if self.check else []
+
+
+class Excluded(_Strict):
+    """Why an item of a lecture has no claim.
+
+    Attributes:
+        reason: ``definition`` (nothing to measure), ``lost`` (no figure and no comparison survives), ``machine``
+            (needs other hardware) or ``scale`` (needs a large model).
+        because: The reason in a sentence.
+    """
+
+    reason: Literal["definition", "lost", "machine", "scale"]
+    because: Sentence
+
+
+class ClaimsFile(_Strict):
+    """A file config/claims/LECTURE.yaml."""
+
+    claims: dict[ClaimId, Claim]
+
+
+class ExcludedFile(_Strict):
+    """The file config/claims/excluded.yaml."""
+
+    excluded: dict[ClaimId, Excluded]
+
+
+def _operands(check: Check) -> Iterator[Operand]:
+    match check:
+        case All():
+            for part in check.of:
+                yield from _operands(part)
+        case Order() | Equivalent():
+            yield from check.of
+        case _:
+            yield check.of
+
+
+def _same_length(to: object, operand: Operand) -> None:
+    numbers = len(operand.conditions)
+    if isinstance(to, list) and len(to) != numbers:
+        raise ValueError(f"to: {len(to)} values for the {numbers} numbers of `of`")
+
+
+def _several(operands: list[Operand]) -> None:
+    if sum(len(operand.conditions) for operand in operands) < 2:
+        raise ValueError("of: a comparison needs at least two numbers")

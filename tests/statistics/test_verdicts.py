@@ -1,0 +1,248 @@
+"""What the page and `make claim` read of a verdict, and every way in which a claim must not pass."""
+
+import math
+from typing import Any
+
+import pytest
+from judging import cell, claim, judge, of
+
+from seedbed.statistics.claims import Claim
+from seedbed.statistics.observed import Cell, Observed
+from seedbed.statistics.verdicts import Verdict, expected_wrong, verdicts
+
+CHECKS: dict[str, dict[str, Any]] = {
+    "exact": {"kind": "exact", "of": of("a"), "to": 1},
+    "band": {"kind": "band", "of": of("a"), "to": 1, "margin": 1},
+    "noise": {"kind": "band", "of": of("a", seeds="sd"), "to": 1, "margin": 1, "lecture_runs": 2},
+    "bound": {"kind": "bound", "of": of("a"), "at_most": 2},
+    "perplexity": {"kind": "bound", "of": of("a", scale="perplexity"), "at_most": 9},
+    "difference": {"kind": "bound", "of": of("a", minus="b"), "at_most": 2},
+    "share": {"kind": "bound", "of": of("a", seeds="share", passes={"at_most": 2}), "at_least": 0.5},
+    "order": {"kind": "order", "of": [of("b"), of("a")], "margin": 0.5},
+    "equivalent": {"kind": "equivalent", "of": [of("a"), of("b")], "margin": 3},
+    "all": {
+        "kind": "all",
+        "of": [{"kind": "exact", "of": of("b"), "to": 2}, {"kind": "bound", "of": of("a"), "at_most": 2}],
+    },
+}
+each_check = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+
+
+@each_check
+def test_equal_seeds_give_a_decision_and_no_warning(check: dict[str, Any]) -> None:
+    found = judge(check, cell("a", [1.0] * 5), cell("b", [2.0] * 5))
+    assert found.outcome == ("contradicted" if check is CHECKS["noise"] else "reproduced")
+
+
+@each_check
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_seed_that_is_not_finite_passes_nothing(check: dict[str, Any], bad: float) -> None:
+    found = judge(check, cell("a", [1.0, bad, 1.0]), cell("b", [2.0] * 3))
+    assert found.outcome == "non-finite"
+    assert "no finite number in seed 1" in found.explanation
+    assert not found.decided
+
+
+@each_check
+def test_an_empty_table_passes_nothing(check: dict[str, Any]) -> None:
+    found = judge(check)
+    assert (found.outcome, found.estimate, found.n) == ("not run", None, 0)
+    assert "there is no observation of garden/" in found.explanation
+
+
+@each_check
+def test_a_missing_seed_passes_nothing(check: dict[str, Any]) -> None:
+    found = judge(check, cell("a", [1.0] * 4), cell("b", [2.0] * 5), cell("a", [0.0] * 5, "other"))
+    assert found.outcome == "non-finite"
+
+
+@each_check
+def test_one_seed_is_undecided_and_needs_two(check: dict[str, Any]) -> None:
+    if check["kind"] == "exact":
+        return
+    found = judge(check, cell("a", [1.0]), cell("b", [2.0]))
+    assert (found.outcome, found.seeds_needed) == ("undecided", 2)
+    assert "At least 2 seeds are needed" in found.explanation
+
+
+@each_check
+def test_a_text_where_a_number_is_expected_passes_nothing(check: dict[str, Any]) -> None:
+    found = judge(check, cell("a", [math.nan] * 3, text="1"), cell("b", [2.0] * 3))
+    assert found.outcome in ("non-finite", "contradicted")
+
+
+def test_duplicated_rows_are_an_error() -> None:
+    with pytest.raises(ValueError, match="measured twice"):
+        judge(CHECKS["bound"], cell("a", [1.0]), cell("a", [1.0]))
+
+
+def test_a_verdict_carries_the_numbers_that_decided_and_where_they_stand() -> None:
+    check = {"kind": "order", "of": [of("a", where={"window": "outside"}), of("b", where={"window": "outside"})]}
+    found = judge(
+        check | {"margin": 0.1},
+        cell("a", [0.9, 1.0, 0.95], window="outside"),
+        cell("b", [0.5, 0.7, 0.6], window="outside"),
+    )
+    assert found.outcome == "reproduced"
+    assert found.estimate == pytest.approx(0.35)
+    assert found.low is not None
+    assert found.high is not None
+    assert 0.1 < found.low < 0.35 < found.high
+    assert (found.level, found.n, found.expected, found.seeds_needed) == (0.9, 3, "at least 0.1", None)
+    assert found.evidence == (
+        Cell("garden", "a", "loss", "window=outside"),
+        Cell("garden", "b", "loss", "window=outside"),
+    )
+    assert found.explanation == (
+        "a loss (window=outside) − b loss (window=outside) is 0.35 over 3 seeds (90 % interval 0.2657 to 0.4343); "
+        "expected at least 0.1."
+    )
+
+
+@each_check
+def test_the_order_of_rows_changes_nothing(check: dict[str, Any]) -> None:
+    rows = cell("a", [1.0, 1.3, 0.7, 1.1]) + cell("b", [2.0, 2.2, 1.7, 1.9])
+    assert judge(check, rows) == judge(check, rows[::-1])
+
+
+def test_a_row_holds_no_object_that_a_table_could_not() -> None:
+    row = judge(CHECKS["bound"], cell("a", [1.0, 1.5])).row()
+    assert row["evidence"] == [{"study": "garden", "run": "a", "metric": "loss", "condition": ""}]
+    assert row["same_as"] == []
+
+
+def test_differences_are_paired_on_the_seeds_that_both_runs_have() -> None:
+    found = judge(CHECKS["difference"], cell("a", [1.0, 2.0, 9.0]), cell("b", [0.0, 1.0]))
+    assert (found.outcome, found.estimate, found.n) == ("reproduced", 1.0, 2)
+
+
+def test_runs_without_a_seed_in_common_are_not_compared() -> None:
+    shifted = [row | {"seed": 7} for row in cell("b", [1.0])]
+    found = judge(CHECKS["difference"], cell("a", [1.0]), shifted)
+    assert found.outcome == "not run"
+    assert "no seed in common" in found.explanation
+
+
+@pytest.mark.parametrize("minus", [False, True])
+def test_a_reference_run_stands_beside_every_seed(minus: bool) -> None:
+    check = CHECKS["difference"] if minus else {"kind": "order", "of": [of("a"), of("b")], "margin": -9}
+    found = judge(check, cell("a", 1.0), cell("b", [0.5, 0.25, 0.0]))
+    assert (found.n, found.estimate) == (3, 0.75)
+    assert judge(CHECKS["difference"], cell("a", 1.0), cell("b", 0.5)).n == 0
+
+
+def test_a_chain_is_contradicted_by_its_one_wrong_link_and_names_it() -> None:
+    order = {"kind": "order", "of": [of("a", where={"epoch": [1, 2, 3]})], "margin": 0.1}
+    cells = [
+        cell("a", [mean, mean + 0.01, mean - 0.01], epoch=epoch) for epoch, mean in ((1, 5.0), (2, 3.0), (3, 4.0))
+    ]
+    found = judge(order, *cells)
+    assert found.outcome == "contradicted"
+    assert found.estimate == pytest.approx(-1.0)
+    assert found.explanation.startswith(
+        "1 of 2 statements hold, but not this: a loss (epoch=2) − a loss (epoch=3) is"
+    )
+    assert judge({**order, "of": [of("a", where={"epoch": [1, 3, 2]})]}, *cells).outcome == "reproduced"
+
+
+def test_equivalence_compares_every_pair() -> None:
+    check = {"kind": "equivalent", "of": [of("a"), of("b"), of("c")], "margin": 1.0}
+    apart = [cell("a", [0.0, 0.01]), cell("b", [0.9, 0.91]), cell("c", [1.8, 1.81])]
+    assert judge(check, *apart).outcome == "contradicted"
+
+
+def test_a_seed_succeeds_where_each_of_its_numbers_does() -> None:
+    where = {"token": ["my", "our"]}
+    check = {"kind": "bound", "of": of("a", where=where, seeds="share", passes={"at_most": 0.1}), "at_least": 0.5}
+    found = judge(check, cell("a", [0.0] * 5, token="my"), cell("a", [0.0, 0.0, 0.0, 0.2, 0.0], token="our"))
+    assert (found.estimate, found.outcome) == (0.8, "undecided")
+    assert found.explanation.startswith(
+        "share of seeds with a loss (token=my and our) at most 0.1 is 0.8 over 5 seeds"
+    )
+
+
+@pytest.mark.parametrize(("value", "outcome"), [(0.1 + 0.2, "reproduced"), (0.3000001, "contradicted")])
+def test_exact_forgives_rounding_errors_alone(value: float, outcome: str) -> None:
+    assert judge({"kind": "exact", "of": of("a"), "to": 0.3}, cell("a", [0.3, value])).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"), [("she picks", "reproduced"), ("she pick", "contradicted"), ("", "contradicted")]
+)
+def test_a_text_is_compared_as_it_is(text: str, outcome: str) -> None:
+    found = judge({"kind": "exact", "of": of("a"), "to": "she picks"}, cell("a", math.nan, text=text))
+    assert (found.outcome, found.estimate) == (outcome, None)
+
+
+@pytest.mark.parametrize("kind", ["exact", "band", "bound"])
+def test_only_a_figure_of_a_rebuilt_study_differs(kind: str) -> None:
+    wrong = cell("a", [7.0, 7.1, 7.2])
+    assert judge(CHECKS[kind], wrong).outcome == "contradicted"
+    assert judge(CHECKS[kind], wrong, rebuilt=("farm",)).outcome == "contradicted"
+    expected = "contradicted" if kind == "bound" else "differs"
+    assert judge(CHECKS[kind], wrong, rebuilt=("garden",)).outcome == expected
+
+
+def test_one_false_statement_makes_the_whole_false_whatever_is_missing() -> None:
+    found = judge(CHECKS["all"], cell("b", [3.0] * 3))
+    assert found.outcome == "contradicted"
+    assert judge(CHECKS["all"], cell("b", [2.0] * 3)).outcome == "not run"
+
+
+def test_an_undecided_claim_says_how_many_seeds_it_would_need() -> None:
+    found = judge({"kind": "bound", "of": of("a"), "at_least": 1.0}, cell("a", [0.8, 1.6, 1.2, 0.9]))
+    assert found.outcome == "undecided"
+    assert found.seeds_needed == 25
+    assert found.explanation.endswith("About 25 seeds would decide.")
+    hopeless = judge({"kind": "band", "of": of("a"), "to": 1.0, "margin": 0.1}, cell("a", [0.8, 1.6, 1.2, 0.9]))
+    assert hopeless.seeds_needed == 101
+    assert hopeless.explanation.endswith("More than 100 seeds would be needed to decide.")
+
+
+def test_only_what_other_seeds_could_change_counts_for_chance() -> None:
+    decided = judge(CHECKS["bound"], cell("a", [1.0, 1.1]))
+    assert decided.chance
+    assert not judge(CHECKS["exact"], cell("a", [1.0, 1.0])).chance
+    assert not judge(CHECKS["bound"], cell("a", 1.0)).chance
+    undecided = judge(CHECKS["bound"], cell("a", [1.0]))
+    assert expected_wrong([decided, decided, undecided]) == pytest.approx(0.1)
+
+
+def repeated(*targets: str) -> Claim:
+    return Claim.model_validate({"says": "Again.", "section": "2", "same_as": list(targets)})
+
+
+def test_every_claim_has_one_verdict_in_the_order_of_claims() -> None:
+    claims = {"l:c": repeated("l:a", "l:b"), "l:b": claim(CHECKS["exact"]), "l:a": claim(CHECKS["bound"])}
+    found = verdicts(claims, Observed(cell("a", [1.5, 1.6, 1.7])), {}, ())
+    assert [one.id for one in found] == list(claims)
+    again = found[0]
+    assert (again.outcome, again.same_as, again.chance) == ("contradicted", ("l:a", "l:b"), False)
+    assert again.explanation.startswith("The same as l:b: a loss is 1.6 over 3 seeds, from 1.5 to 1.7")
+
+
+@pytest.mark.parametrize("target", ["l:absent", "l:again"])
+def test_a_claim_repeats_only_one_with_a_check_of_its_own(target: str) -> None:
+    claims = {"l:a": claim(CHECKS["exact"]), "l:again": repeated("l:a"), "l:it": repeated(target)}
+    with pytest.raises(ValueError, match=f"l:it: same_as: {target}"):
+        verdicts(claims, Observed([]), {}, ())
+
+
+def setting(found: dict[str, object] | None, rebuilt: tuple[str, ...] = ()) -> Verdict:
+    wanted = {"study": "garden", "values": {"runs.flm.model.layers": 2, "runs.flm.model.tied": True}}
+    entry = Claim.model_validate({"says": "x", "section": "1", "setting": wanted})
+    (verdict,) = verdicts({"l:it": entry}, Observed([]), {} if found is None else {"l:it": found}, rebuilt)
+    return verdict
+
+
+@pytest.mark.parametrize(("tied", "outcome"), [(True, "reproduced"), (1, "contradicted"), (False, "contradicted")])
+def test_a_setting_is_compared_with_the_configuration(tied: object, outcome: str) -> None:
+    found = setting({"runs.flm.model.layers": 2, "runs.flm.model.tied": tied})
+    assert (found.outcome, found.by_construction) == (outcome, True)
+
+
+def test_a_wrong_setting_is_named_and_one_of_another_build_is_not_run() -> None:
+    wrong = setting({"runs.flm.model.layers": 3, "runs.flm.model.tied": True}, rebuilt=("garden",))
+    assert wrong.outcome == "differs"
+    assert wrong.explanation.startswith("garden has runs.flm.model.layers = 3; expected runs.flm.model.layers = 2")
+    assert setting(None).outcome == "not run"
