@@ -1,7 +1,7 @@
 # What people type. `make report` and `make test` do everything on a machine with Python 3.11 or newer, make and git.
 #   PYTHON=python3.12   another interpreter        SEEDS=3   so many seeds for every run        CORES=1
 .DEFAULT_GOAL := report
-.PHONY: report test tune lock benchmark clean
+.PHONY: report test claim tune lock benchmark clean
 SHELL := /bin/sh
 
 PYTHON ?= python3
@@ -22,6 +22,10 @@ test: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest --numprocesses 2
+
+# A claim of a lecture, its verdict and the observations behind it: make claim ID=objectives:garden.flm.params
+claim: $(INSTALLED)
+	@$(SEEDBED) claim $(ID)
 
 # What a lecture leaves open, by validation loss on seeds that are never reported: make tune STUDY=garden
 tune: $(INSTALLED)

@@ -74,6 +74,14 @@ def tune(context: typer.Context, study: str) -> None:
 
 
 @app.command()
+def claim(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID")]) -> None:
+    """Show a claim, its verdict in the present results, and the observations behind it."""
+    from seedbed.pipeline.explain import explain
+
+    print(explain(_plan(context), name))
+
+
+@app.command()
 def lock() -> None:
     """Write requirements.lock and environment.yml from pyproject.toml."""
     from seedbed.pipeline.environment import lock
@@ -118,6 +126,14 @@ def observations(context: typer.Context, fingerprint: Fingerprint) -> None:
     from seedbed.pipeline import jobs
 
     jobs.observations(_plan(context), fingerprint)
+
+
+@job.command()
+def verdicts(context: typer.Context, fingerprint: Fingerprint) -> None:
+    """Job: judge every claim."""
+    from seedbed.pipeline import jobs
+
+    jobs.verdicts(_plan(context), fingerprint)
 
 
 @job.command()

@@ -30,6 +30,32 @@ evaluations:
   training: {runs: trained}
   perplexity: {}
 """
+CLAIMS = """
+claims:
+  objectives:exact:
+    says: The language itself has no divergence.
+    section: "5.1"
+    by_construction: true
+    check:
+      kind: exact
+      of: {study: garden, run: exact, metric: divergence, where: {sentences: all}}
+      to: 0
+  objectives:best:
+    says: The Transformer is the language.
+    section: "5.1"
+    check:
+      kind: bound
+      of: {study: garden, run: flm, metric: divergence, where: {sentences: all}}
+      at_most: 0.001
+  objectives:epochs:
+    says: Training lasts two epochs.
+    section: "5.1"
+    setting: {study: garden, values: {runs.flm.training.epochs: 2}}
+"""
+EXCLUDED = """
+excluded:
+  objectives:time: {reason: machine, because: Seconds belong to the lecturer's machine.}
+"""
 
 
 @dataclass(frozen=True)
@@ -96,5 +122,7 @@ def make(root: Path) -> Project:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
     (root / "config/studies/garden.yaml").write_text(STUDY, encoding="utf-8")
+    (root / "config/claims/objectives.yaml").write_text(CLAIMS, encoding="utf-8")
+    (root / "config/claims/excluded.yaml").write_text(EXCLUDED, encoding="utf-8")
     (root / "config/config.yaml").write_text("studies: [garden]\nseeds: 2\n", encoding="utf-8")
     return Project(root)

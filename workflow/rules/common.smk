@@ -19,6 +19,7 @@ from seedbed.pipeline.yaml import ConfigError
 
 try:
     PLAN = plan.Plan(Configuration(config))
+    PLAN.claims
 except ConfigError as error:
     raise WorkflowError(str(error))
 
@@ -37,6 +38,7 @@ SEEDBED = shlex.join([sys.executable, "-m", "seedbed", *OVERRIDES])
 PLAN_FILES = [
     plan.PAGE,
     plan.OBSERVATIONS,
+    plan.VERDICTS,
     plan.TIMINGS,
     *(plan.run_path(*one, file) for one in PLAN.trainings() for file in plan.RUN_FILES),
     *(plan.observations_path(*one) for one in PLAN.evaluations()),

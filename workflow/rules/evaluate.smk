@@ -27,3 +27,18 @@ rule observations:
         fingerprint=PLAN.observations(),
     shell:
         "{SEEDBED} job observations --fingerprint {params.fingerprint} > {log:q} 2>&1"
+
+
+rule verdicts:
+    input:
+        plan.OBSERVATIONS,
+    output:
+        plan.VERDICTS,
+    log:
+        "results/logs/verdicts.log",
+    conda:
+        "../../environment.yml"
+    params:
+        fingerprint=PLAN.verdicts(),
+    shell:
+        "{SEEDBED} job verdicts --fingerprint {params.fingerprint} > {log:q} 2>&1"

@@ -16,6 +16,7 @@ rule timings:
 rule page:
     input:
         plan.OBSERVATIONS,
+        plan.VERDICTS,
         plan.TIMINGS,
     output:
         plan.PAGE,

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from seedbed.pipeline import plugins
+from seedbed.pipeline.validation import validated
 from seedbed.pipeline.yaml import ConfigError, read, read_text
 
 #: The folder that holds config/, workflow/ and src/.
@@ -26,7 +27,6 @@ PluginName = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]
 Seed = Annotated[StrictInt, Field(ge=0, lt=TUNING_SEEDS)]
 Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
 Values = dict[str, Scalar]
-_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class _Strict(BaseModel):
@@ -108,7 +108,7 @@ class Configuration:
         self.overrides = dict(overrides or {})
         path = root / "config" / "config.yaml"
         place = "--config" if self.overrides else self._shown(path)
-        self.settings = _checked(Settings, read(path) | self.overrides, place)
+        self.settings = validated(Settings, read(path) | self.overrides, place)
         self.studies = {name: self._study(name) for name in self.settings.studies}
 
     def seeds(self, study: str, run: str) -> tuple[int | None, ...]:
@@ -134,7 +134,7 @@ class Configuration:
 
     def _study(self, name: str) -> Study:
         path = self._file("studies", name)
-        study = _checked(Study, read(path), self._shown(path))
+        study = validated(Study, read(path), self._shown(path))
         _check_names(study, self._shown(path))
         runs = {key: _resolved(run, study, f"{self._shown(path)}: runs.{key}") for key, run in study.runs.items()}
         evaluations = {
@@ -171,35 +171,6 @@ def overrides(texts: Iterable[str]) -> dict[str, object]:
         if not equals:
             raise ConfigError(f"--config {key}{value}: expected KEY=VALUE, such as seeds=3")
     return {key: read_text(value) for key, _, value in pairs}
-
-
-def _checked(model: type[_Model], content: Mapping[str, object], place: str) -> _Model:
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        raise ConfigError("\n".join(_explained(model, dict(one), place) for one in error.errors())) from None
-
-
-def _explained(model: type[BaseModel], error: dict[str, Any], place: str) -> str:
-    where = ".".join(str(part) for part in error["loc"] if part != "[key]")
-    if error["type"] == "extra_forbidden":
-        owner = _model_at(model, error["loc"][:-1])
-        return f"{place}: {where}: unknown key; {plugins.nearest(error['loc'][-1], owner.model_fields)}"
-    if error["type"] == "missing":
-        return f"{place}: {where}: this key is required"
-    return f"{place}: {where}: {error['msg'].removeprefix('Input ')}, found {error['input']!r}"
-
-
-def _model_at(model: type[BaseModel], location: tuple[int | str, ...]) -> type[BaseModel]:
-    """The model whose keys stand at a location: follows fields, and through mappings to their values."""
-    for part in location:
-        field = model.model_fields.get(str(part))
-        if field is None:
-            continue
-        inner = [field.annotation, *getattr(field.annotation, "__args__", ())]
-        models = [one for one in inner if isinstance(one, type) and issubclass(one, BaseModel)]
-        model = models[0] if models else model
-    return model
 
 
 def _check_names(study: Study, place: str) -> None:

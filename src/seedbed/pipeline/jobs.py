@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from seedbed.observations import COLUMNS, Observation, Scalar, rows
 from seedbed.pipeline import plugins, storage
+from seedbed.pipeline.claims import settings
 from seedbed.pipeline.configuration import Run
 from seedbed.pipeline.errors import SeedbedError
 from seedbed.pipeline.plan import (
@@ -25,6 +26,7 @@ from seedbed.pipeline.plan import (
     PAGE,
     TEMPLATES,
     TIMINGS,
+    VERDICTS,
     Plan,
     data_path,
     observations_path,
@@ -122,6 +124,30 @@ def observations(plan: Plan, asked: str) -> None:
     own = expect(asked, plan.observations())
     parts = [storage.read_table(observations_path(*one), plan.evaluate(*one)) for one in plan.evaluations()]
     _write(OBSERVATIONS, [row for part in parts for row in part.to_pylist()], own)
+
+
+def verdicts(plan: Plan, asked: str) -> None:
+    """Judge every claim by the one table."""
+    import pyarrow as pa
+
+    from seedbed.statistics.observed import Observed
+    from seedbed.statistics.verdicts import verdicts
+
+    own = expect(asked, plan.verdicts())
+    observed = Observed(storage.read_table(OBSERVATIONS, plan.observations()).to_pylist())
+    found = verdicts(plan.claims.claims, observed, settings(plan.claims, plan.configuration), plan.rebuilt())
+    storage.write_table(VERDICTS, pa.Table.from_pylist([one.row() for one in found], _verdict_schema()), own)
+
+
+def _verdict_schema() -> pa.Schema:
+    import pyarrow as pa
+
+    cell = pa.struct([(name, pa.string()) for name in ("study", "run", "metric", "condition")])
+    words = ["id", "outcome", "explanation", "expected"]
+    kinds = dict.fromkeys(words, pa.string()) | dict.fromkeys(["estimate", "low", "high", "level"], pa.float64())
+    kinds |= {"n": pa.int64(), "seeds_needed": pa.int64(), "by_construction": pa.bool_(), "chance": pa.bool_()}
+    kinds |= {"same_as": pa.list_(pa.string()), "evidence": pa.list_(cell)}
+    return pa.schema(list(kinds.items()))
 
 
 def timings(plan: Plan, asked: str) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from seedbed.languages.corpora import Corpus
 from seedbed.pipeline import plugins
+from seedbed.pipeline.claims import Claims, check_names, read_claims, settings
 from seedbed.pipeline.configuration import ROOT, Configuration, Run, Values
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
 from seedbed.pipeline.storage import FORMAT, carries
@@ -20,6 +21,7 @@ from seedbed.pipeline.yaml import ConfigError
 
 RESULTS = Path("results")
 OBSERVATIONS = RESULTS / "observations.parquet"
+VERDICTS = RESULTS / "verdicts.parquet"
 TIMINGS = RESULTS / "timings.parquet"
 PAGE = RESULTS / "report" / "index.html"
 #: Where the page's templates, style, script and captions stand.
@@ -190,7 +192,8 @@ class Plan:
                 yield run_path(study, run, seed, file), self.train(study, run, seed)
         for one in self.evaluations():
             yield observations_path(*one), self.evaluate(*one)
-        yield from ((OBSERVATIONS, self.observations()), (TIMINGS, self.timings()), (PAGE, self.page()))
+        yield from ((OBSERVATIONS, self.observations()), (VERDICTS, self.verdicts()))
+        yield from ((TIMINGS, self.timings()), (PAGE, self.page()))
 
     def pending(self) -> list[Path]:
         """The results that are missing, or of other code, values or inputs than the present ones."""
@@ -205,6 +208,35 @@ class Plan:
         parts = [self.evaluate(*one) for one in self.evaluations()]
         return fingerprint({"job": "observations", "format": FORMAT}, ["seedbed.observations"], [], sorted(parts))
 
+    @cached_property
+    def claims(self) -> Claims:
+        """The claims, checked against the configuration."""
+        claims = read_claims(self.configuration.root)
+        check_names(claims, self.configuration)
+        return claims
+
+    def rebuilt(self) -> list[str]:
+        """The studies whose language is a reconstruction."""
+        return sorted(name for name, study in self.configuration.studies.items() if study.rebuilt)
+
+    def verdicts(self) -> str:
+        """The fingerprint of the verdicts."""
+        claims = {
+            name: claim.model_dump(mode="json", exclude_defaults=True)
+            for name, claim in self.claims.claims.items()
+        }
+        values = {
+            "claims": claims,
+            "settings": settings(self.claims, self.configuration),
+            "rebuilt": self.rebuilt(),
+        }
+        return fingerprint(
+            {"job": "verdicts", "format": FORMAT} | values,
+            ["seedbed.statistics.verdicts"],
+            REPORTING,
+            [self.observations()],
+        )
+
     def timings(self) -> str:
         """The fingerprint of the timings: that of the trainings that they belong to."""
         return digest(sorted(self.train(*one) for one in self.trainings()))
@@ -214,10 +246,11 @@ class Plan:
         studies = {name: study.model_dump(mode="json") for name, study in self.configuration.studies.items()}
         shown = sorted(set(studies) & {file.stem for file in (plugins.PACKAGE / "reporting/studies").glob("*.py")})
         return fingerprint(
-            {"job": "page", "format": FORMAT, "studies": studies, "seeds": self.configuration.settings.seeds},
+            {"job": "page", "format": FORMAT, "studies": studies, "seeds": self.configuration.settings.seeds}
+            | {"excluded": {name: one.model_dump(mode="json") for name, one in self.claims.excluded.items()}},
             ["seedbed.reporting.page", *(f"seedbed.reporting.studies.{name}" for name in shown)],
             REPORTING,
-            [self.observations()],
+            [self.observations(), self.verdicts()],
             sorted(file for file in TEMPLATES.rglob("*") if file.is_file()),
         )
 
