@@ -40,11 +40,16 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
 for (const filter of document.querySelectorAll(".filter")) {
   const rows = [...filter.parentElement.querySelector("tbody").rows];
   const input = filter.querySelector("input");
+  const choice = filter.querySelector("select");
   const shown = filter.querySelector("output");
-  input.addEventListener("input", () => {
+  filter.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/);
-    for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
-    shown.textContent = input.value ? `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows` : "";
+    for (const row of rows) {
+      const chosen = !choice?.value || row.cells[choice.dataset.column].dataset.sort === choice.value;
+      row.hidden = !chosen || !words.every((word) => row.textContent.toLowerCase().includes(word));
+    }
+    const count = rows.filter((row) => !row.hidden).length;
+    shown.textContent = input.value || choice?.value ? `${count} of ${rows.length} rows` : "";
   });
   filter.hidden = false;
 }
@@ -76,3 +81,15 @@ for (const term of document.querySelectorAll("a.term")) {
   for (const event of ["mouseleave", "blur"]) term.addEventListener(event, hide);
 }
 document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+
+// A link into a folded or filtered table shows its row.
+function reveal() {
+  const row = location.hash && document.getElementById(location.hash.slice(1));
+  if (!row) return;
+  row.hidden = false;
+  for (let at = row; (at = at.parentElement?.closest("details")); ) at.open = true;
+  row.scrollIntoView();
+}
+
+addEventListener("hashchange", reveal);
+reveal();

@@ -14,17 +14,63 @@ import pandas as pd
 import pytest
 
 from seedbed.observations import COLUMNS, Observation, rows
+from seedbed.reporting.claims import Judged
 from seedbed.reporting.results import Run, Study
+from seedbed.statistics.claims import Claim, Excluded
+from seedbed.statistics.observed import Cell
+from seedbed.statistics.verdicts import Verdict
 
 TEMPLATES = Path(__file__).parents[2] / "report"
 FLOOR = 1.2961  # nats: a perplexity of 3.655
 TOKENS = {"all": 24100, "withheld": 1350, "other": 22750}
 
 EXACT = Run("exact", "The language itself", "reference")
+WINDOW = Run("exact-window-5", "The best that 5 words allow", "reference")
+NGRAM = Run("ngram", "6-grams, counted", "reference")
+
+#: Run → excess in withheld and in other sentences, in nats, and the possessive's probability outside the window.
+LEVELS = {
+    "exact": (0.0, 0.0, 1.0),
+    "exact-window-5": (0.02, 0.035, 0.7),
+    "ngram": (2.1, 0.21, 0.63),
+    "window": (0.66, 0.05, 0.69),
+    "rnn": (0.7, 0.02, 0.94),
+    "gru": (0.68, 0.012, 0.99),
+    "lstm": (0.67, 0.014, 0.985),
+    "flm-nope": (0.64, 0.014, 0.975),
+    "flm-one-layer": (0.66, 0.019, 0.96),
+    "flm-lr-third": (0.72, 0.03, 0.95),
+    "gru-lr-triple": (0.9, 0.06, 0.9),
+}
 
 
 def trained(name: str = "flm", seeds: int = 5, label: str = "Causal Transformer") -> Run:
     return Run(name, label, "trained", tuple(range(seeds)))
+
+
+def full_study() -> tuple[Run, ...]:
+    """Runs as many and as various as those of the garden study."""
+    five = {
+        "flm": "Transformer",
+        "flm-one-layer": "Transformer, one layer",
+        "window": "window of 5 words",
+        "rnn": "RNN",
+        "gru": "GRU",
+        "lstm": "LSTM",
+        "flm-learned": "Transformer, learned positions",
+        "flm-nope": "Transformer, no positions",
+    }
+    three = {
+        "flm-lr-third": "Transformer, a third of the learning rate",
+        "flm-lr-triple": "Transformer, three times the learning rate",
+        "flm-rope": "Transformer, rotary positions",
+        "flm-alibi": "Transformer, ALiBi",
+        "gru-lr-third": "GRU, a third of the learning rate",
+        "gru-lr-triple": "GRU, three times the learning rate",
+        "flm-wide": "Transformer, twice as wide",
+    }
+    runs = [trained(name, 5, label) for name, label in five.items()]
+    return (*runs, EXACT, WINDOW, NGRAM, *(trained(name, 3, label) for name, label in three.items()))
 
 
 def study(*runs: Run, **changes: object) -> Study:
@@ -57,14 +103,15 @@ def _training(rng: np.random.Generator) -> list[Observation]:
     return out
 
 
-def _perplexity(rng: np.random.Generator | None) -> list[Observation]:
+def _perplexity(run: Run, rng: np.random.Generator | None) -> list[Observation]:
     noise = rng.normal(0, 1, 3) if rng else np.zeros(3)
-    withheld, other = (0.65 + 0.03 * noise[0], 0.012 + 0.001 * noise[1]) if rng else (0.0, 0.0)
+    levels = LEVELS.get(run.name, (0.65, 0.012, 0.98))
+    withheld, other = levels[0] + 0.03 * noise[0], levels[1] + 0.001 * noise[1]
     share = TOKENS["withheld"] / TOKENS["all"]
     excess = {"withheld": withheld, "other": other, "all": share * withheld + (1 - share) * other}
     floors = {"withheld": FLOOR + 0.3, "other": FLOOR - 0.018, "all": FLOOR}
     out = [Observation("token_share", share, unit="share")]
-    if rng:
+    if excess["all"]:
         out.append(Observation("gap_share", share * withheld / excess["all"], unit="share"))
     for part, n in TOKENS.items():
         at = {"sentences": part}
@@ -72,10 +119,21 @@ def _perplexity(rng: np.random.Generator | None) -> list[Observation]:
             Observation("loss", floors[part] + excess[part], at, "nat", n, 0.0037),
             Observation("language_loss", floors[part], at, "nat", n, 0.0036),
             Observation("excess", excess[part], at, "nat", n, 0.0019),
-            Observation(
-                "divergence", excess[part] * (1.02 + 0.02 * noise[2]) if rng else 0.0, at, "nat", n, 0.0004
-            ),
+            Observation("divergence", excess[part] * (1.02 + 0.02 * noise[2]), at, "nat", n, 0.0004),
             Observation("special_mass", 6e-5 if rng else 0.0, at, "share", n),
+        ]
+    return out
+
+
+def _pronouns(run: Run, rng: np.random.Generator | None) -> list[Observation]:
+    outside = LEVELS.get(run.name, (0.0, 0.0, 0.98))[2] - (abs(rng.normal(0, 0.01)) if rng else 0.0)
+    out = []
+    for name, n, right in (("inside", 640, (1 + outside) / 2), ("outside", 333, outside)):
+        at = {"window": name}
+        out += [
+            Observation("pronoun_probability", right, at, "share", n, 0.002),
+            Observation("pronoun_accuracy", min(1.0, right + 0.01), at, "share", n, 0.002),
+            Observation("pronoun_count", n, at, "count"),
         ]
     return out
 
@@ -91,8 +149,8 @@ def draw_observations(*runs: Run, study_name: str = "garden") -> pd.DataFrame:
         for seed in run.seeds or (None,):
             key = f"{study_name}/{run.name}/{seed}"
             rng = np.random.default_rng(int(hashlib.sha256(key.encode()).hexdigest()[:8], 16))
-            is_trained = run.kind == "trained"
-            measured = _perplexity(rng if is_trained else None) + (_training(rng) if is_trained else [])
+            noise = rng if run.kind == "trained" else None
+            measured = _perplexity(run, noise) + (_training(rng) if noise else []) + _pronouns(run, noise)
             found += rows(measured, study=study_name, run=run.name, seed=seed, recipe="r", fingerprint="f")
     return table(found)
 
@@ -120,6 +178,63 @@ PROVENANCE = {
     "Versions": {"Python": "3.11.9", "torch": "2.13.0", "numpy": "2.4.6"},
     "Machine": {"CPU": "x86-64, AVX-512"},
 }
+
+
+def claim(name: str, **changes: object) -> Claim:
+    """A claim about a run of the study; what is not given is plain."""
+    plain: dict[str, object] = {
+        "says": f"The lecture says {name}.",
+        "section": "5.1",
+        "check": {"kind": "bound", "of": {"study": "garden", "run": "flm", "metric": "parameters"}, "at_least": 1},
+    }
+    return Claim.model_validate(plain | changes)
+
+
+def verdict(name: str, outcome: str, **changes: object) -> Verdict:
+    plain: dict[str, object] = {
+        "explanation": f"flm loss is 1.349 over 5 seeds, {outcome}.",
+        "n": 5,
+        "chance": True,
+        "evidence": (LOSS,),
+    }
+    return Verdict(id=name, outcome=outcome, **plain | changes)  # type: ignore[arg-type]
+
+
+LOSS = Cell("garden", "flm", "loss", "sentences=all")
+DECLARED = {"check": None, "setting": {"study": "garden", "values": {"runs.flm.model.d_model": 64}}}
+
+
+def judged() -> Judged:
+    """Claims with every outcome, one that repeats another, one by construction, a setting, and two excluded."""
+    claims = {
+        "objectives:a.reproduced": claim("a", reading="Half of the effect."),
+        "objectives:b.reproduced": claim("b"),
+        "objectives:contradicted": claim("c"),
+        "objectives:differs": claim("d"),
+        "objectives:undecided": claim("e"),
+        "objectives:not_run": claim("f"),
+        "objectives:non_finite": claim("g"),
+        "objectives:repeats": claim("h", check=None, same_as=["objectives:contradicted"]),
+        "objectives:built": claim("i", by_construction=True),
+        "objectives:setting": claim("j", **DECLARED),
+    }
+    found = [
+        verdict("objectives:a.reproduced", "reproduced"),
+        verdict("objectives:b.reproduced", "reproduced", chance=False, n=0),
+        verdict("objectives:contradicted", "contradicted"),
+        verdict("objectives:differs", "differs"),
+        verdict("objectives:undecided", "undecided", seeds_needed=17),
+        verdict("objectives:not_run", "not run", evidence=(Cell("garden", "absent", "loss", ""),)),
+        verdict("objectives:non_finite", "non-finite"),
+        verdict("objectives:repeats", "contradicted", chance=False, same_as=("objectives:contradicted",)),
+        verdict("objectives:built", "reproduced", by_construction=True),
+        verdict("objectives:setting", "reproduced", by_construction=True, chance=False, n=0, evidence=()),
+    ]
+    excluded = {
+        "objectives:time": Excluded(reason="machine", because="It is the time of another machine."),
+        "objectives:metric": Excluded(reason="definition", because="It defines a score."),
+    }
+    return Judged(claims, [one.row() for one in found], excluded)
 
 
 class Page(HTMLParser):
@@ -177,10 +292,11 @@ def build_page() -> Callable[..., str]:
         observations: pd.DataFrame | None = None,
         runs: tuple[Run, ...] = (trained(), EXACT),
         timings: pd.DataFrame | None = None,
+        claims: Judged | None = None,
         **changes: object,
     ) -> str:
         observations = draw_observations(*runs) if observations is None else observations
         timings = draw_timings(*runs) if timings is None else timings
-        return build(observations, timings, [study(*runs, **changes)], PROVENANCE, TEMPLATES)
+        return build(observations, timings, [study(*runs, **changes)], claims or judged(), PROVENANCE, TEMPLATES)
 
     return page

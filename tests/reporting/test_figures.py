@@ -6,13 +6,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from seedbed.reporting.figures import COLORS, Curve, Curves, Dots, Mark, Row, Span, draw
+from seedbed.reporting.figures import COLORS, Curve, Curves, Dots, Group, Mark, Row, Span, draw
 
 
 def dots(label: str = "flm", values: dict[int | None, float | None] | None = None) -> Dots:
     seeds = {0: 3.8, 1: 3.9, 2: 3.85} if values is None else values
     return Dots(
-        (Row(label, "3.85, n = 3", seeds, 3.85, (Span(3.8, 3.9),)),), "perplexity", Mark(3.655, "floor 3.655")
+        (Row(label, "3.85, n = 3", (Group(seeds, 3.85, (Span(3.8, 3.9),)),)),),
+        "perplexity",
+        Mark(3.655, "floor 3.655"),
     )
 
 
@@ -55,7 +57,7 @@ def test_labels_are_text_whatever_they_hold(label: str) -> None:
 
 @pytest.mark.parametrize("values", [{}, {0: None}, {0: math.nan, 1: math.inf}, {0: 2.0}, {0: 2.0, 1: 2.0}])
 def test_odd_values_draw_without_warning(values: dict[int | None, float | None]) -> None:
-    row = Row("flm", "note", values, math.nan, (Span(math.nan, math.nan), Span(-1, 1, "items")))
+    row = Row("flm", "note", (Group(values, math.nan, (Span(math.nan, math.nan), Span(-1, 1, "items"))),))
     draw(Dots((row,), "nat"), "p", "Loss")
     draw(Dots((), "nat"), "p", "Loss")
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import pandas as pd
 
-from seedbed.reporting.page import anchor
+from seedbed.reporting.tables import anchor
 from seedbed.statistics.intervals import t_interval
 
 Build = Callable[..., str]
@@ -94,7 +94,7 @@ def test_another_hash_seed_changes_no_byte(drawn: ModuleType) -> None:
         "from seedbed.reporting.page import build\n"
         "runs = c.trained(), c.EXACT\n"
         "tables = c.draw_observations(*runs), c.draw_timings(*runs)\n"
-        "page = build(*tables, [c.study(*runs)], c.PROVENANCE, c.TEMPLATES)\n"
+        "page = build(*tables, [c.study(*runs)], c.judged(), c.PROVENANCE, c.TEMPLATES)\n"
         "print(json.dumps(hashlib.sha256(page.encode()).hexdigest()))"
     )
     digests = {

@@ -173,15 +173,18 @@ def _cost(seconds: float) -> Iterator[Observation]:
 def page(plan: Plan, asked: str) -> None:
     """Build the page from the tables."""
     from seedbed.pipeline.provenance import provenance
+    from seedbed.reporting.claims import Judged
     from seedbed.reporting.page import build
 
     own = expect(asked, plan.page())
     table = storage.read_table(OBSERVATIONS, plan.observations())
     times = storage.read_table(TIMINGS, plan.timings())
+    rows = storage.read_table(VERDICTS, plan.verdicts()).to_pylist()
     text = build(
         table.to_pandas(integer_object_nulls=True),
         times.to_pandas(integer_object_nulls=True),
         [_shown(plan, name) for name in plan.configuration.studies],
+        Judged(plan.claims.claims, rows, plan.claims.excluded),
         provenance(plan, own),
         TEMPLATES,
     )

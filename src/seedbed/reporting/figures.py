@@ -1,8 +1,9 @@
 """Panels of figures as SVG: dots by run, and curves by epoch.
 
-A panel is 360 pixels wide, so that it fills a phone and two stand side by side elsewhere. It holds marks, ticks
-and row labels only; titles, captions and keys are text of the page. Matplotlib is imported on the first drawing,
-since that is slow; it draws without a display, and the same panel gives the same bytes.
+A panel is 360 pixels wide, so that it fills a phone and two stand side by side elsewhere; a small one is half as
+wide. It holds marks, ticks and row labels only; titles, captions and keys are text of the page. Matplotlib is
+imported on the first drawing, since that is slow; it draws without a display, and the same panel gives the same
+bytes.
 """
 
 from __future__ import annotations
@@ -27,10 +28,13 @@ if TYPE_CHECKING:
 COLORS = {"ink": "#4c5a61", "muted": "#7b868c", "rule": "#b9bdb6", "seed": "#1f8a78", "contrast": "#c9681f"}
 
 WIDTH = 360
-ROW = 58
+SMALL_WIDTH = 180
+ROW = 50
+LINE = 27  # where the dots of a row stand below its top
 TOP = 22
 BOTTOM = 26
 CURVES_HEIGHT = 230
+SMALL_HEIGHT = 140
 
 #: A panel with more marks than this draws its dots as pixels: the page stays small.
 MOST_VECTOR_MARKS = 2000
@@ -58,26 +62,39 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Group:
+    """Seeds on a row that belong together.
+
+    Attributes:
+        values: Seed → value; those that are no finite number are not drawn: the row's note tells them.
+        mean: Where the mean's mark stands; none without one.
+        spans: The lines below the dots.
+        contrast: Whether its marks are contrasting triangles instead of circles.
+        hollow: Whether they are hollow, as those of a reference.
+        crossed: Seeds drawn as crosses, since their training diverged.
+    """
+
+    values: Mapping[int | None, float | None]
+    mean: float | None = None
+    spans: tuple[Span, ...] = ()
+    contrast: bool = False
+    hollow: bool = False
+    crossed: frozenset[int | None] = frozenset()
+
+
+@dataclass(frozen=True)
 class Row:
     """A row of dots.
 
     Attributes:
         label: What it shows; a run's name in words.
         note: Its numbers in words, on the right and in the alternative text.
-        values: Seed → value; those that are no finite number are not drawn: ``note`` tells them.
-        mean: Where the mean's mark stands; none without one.
-        spans: The lines below the dots.
-        style: Filled circles, contrasting triangles, or the hollow diamond of a reference.
-        crossed: Seeds drawn as crosses, since their training diverged.
+        groups: Its dots.
     """
 
     label: str
     note: str
-    values: Mapping[int | None, float | None]
-    mean: float | None = None
-    spans: tuple[Span, ...] = ()
-    style: Literal["trained", "contrast", "reference"] = "trained"
-    crossed: frozenset[int | None] = frozenset()
+    groups: tuple[Group, ...]
 
 
 @dataclass(frozen=True)
@@ -90,16 +107,34 @@ class Mark:
 
 @dataclass(frozen=True)
 class Dots:
-    """Rows of dots over one axis."""
+    """Rows of dots over one axis.
+
+    Attributes:
+        rows: The rows.
+        unit: The unit of the axis.
+        mark: What all rows are read against.
+        band: A range that is shaded behind all rows.
+        limits: The ends of the axis; what lies beyond is an arrow at its edge. None: all that there is.
+    """
 
     rows: tuple[Row, ...]
     unit: str
     mark: Mark | None = None
+    band: tuple[float, float] | None = None
+    limits: tuple[float, float] | None = None
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to draw."""
         return not self.rows
+
+    @property
+    def beyond(self) -> bool:
+        """Whether something lies beyond the axis."""
+        low, high = self.limits or (-math.inf, math.inf)
+        groups = (group for row in self.rows for group in row.groups)
+        values = (value for group in groups for value in group.values.values() if value is not None)
+        return any(math.isfinite(value) and not low <= value <= high for value in values)
 
     def words(self) -> str:
         """The panel read out."""
@@ -109,21 +144,23 @@ class Dots:
 
 @dataclass(frozen=True)
 class Curve:
-    """One seed's curve; ``ring`` is the position of its ringed point."""
+    """One seed's curve, or the mean over seeds; ``ring`` is the position of its ringed point."""
 
     label: str
     points: tuple[tuple[float, float], ...]
     ring: float | None = None
+    mean: bool = False
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Curves over epochs; ``limits`` are shared by the panels of a figure."""
+    """Curves over epochs; ``limits`` are shared by the panels of a figure, of which many are ``small``."""
 
     curves: tuple[Curve, ...]
     unit: str
     mark: Mark | None = None
     limits: tuple[float, float] | None = None
+    small: bool = False
 
     @property
     def empty(self) -> bool:
@@ -171,14 +208,16 @@ def _svg(figure: Figure) -> str:
 
 def _dots(panel: Dots) -> Figure:
     numbers = _drawn(panel)
-    figure, axes = _axes(TOP + ROW * max(1, len(panel.rows)) + BOTTOM, left=12)
+    figure, axes = _axes((WIDTH, TOP + ROW * max(1, len(panel.rows)) + BOTTOM), left=12)
     axes.set_ylim(ROW * max(1, len(panel.rows)), -TOP)
-    axes.set_xlim(*_padded(numbers))
+    axes.set_xlim(*(panel.limits or _padded(numbers)))
     _ticks(axes, axes.xaxis, panel.unit, bool(numbers))
     axes.grid(axis="x", color=COLORS["rule"], linewidth=0.6, alpha=0.6)
+    if panel.band:
+        axes.axvspan(*panel.band, color=COLORS["seed"], alpha=0.13, linewidth=0)
     if panel.mark and math.isfinite(panel.mark.value):
         _vertical_mark(axes, panel.mark)
-    pixels = sum(len(row.values) for row in panel.rows) > MOST_VECTOR_MARKS
+    pixels = sum(len(group.values) for row in panel.rows for group in row.groups) > MOST_VECTOR_MARKS
     for index, row in enumerate(panel.rows):
         _row(axes, row, index * ROW, panel.unit, pixels)
     return figure
@@ -186,9 +225,10 @@ def _dots(panel: Dots) -> Figure:
 
 def _drawn(panel: Dots) -> list[float]:
     """Every finite number that the panel has to show."""
-    numbers = [value for row in panel.rows for value in row.values.values() if value is not None]
-    numbers += [end for row in panel.rows for span in row.spans for end in (span.low, span.high)]
-    numbers += [panel.mark.value] if panel.mark else []
+    groups = [group for row in panel.rows for group in row.groups]
+    numbers = [value for group in groups for value in group.values.values() if value is not None]
+    numbers += [end for group in groups for span in group.spans for end in (span.low, span.high)]
+    numbers += [*([panel.mark.value] if panel.mark else []), *(panel.band or ())]
     return [value for value in numbers if math.isfinite(value)]
 
 
@@ -202,28 +242,45 @@ def _padded(numbers: list[float]) -> tuple[float, float]:
 
 def _row(axes: Axes, row: Row, top: float, unit: str, pixels: bool) -> None:
     room = max(12, MOST_LETTERS - len(row.note))
-    _text(axes, 0, top + 14, _shortened(row.label, room), "left", COLORS["ink"], 11.5)
-    _text(axes, 1, top + 14, row.note, "right", COLORS["muted"], 10.5)
-    axes.axhline(top + 31, color=COLORS["rule"], linewidth=0.8, zorder=1)
-    for seed, value in row.values.items():
+    _text(axes, 0, top + 12, _shortened(row.label, room), "left", COLORS["ink"], 11.5)
+    _text(axes, 1, top + 12, row.note, "right", COLORS["muted"], 10.5)
+    axes.axhline(top + LINE, color=COLORS["rule"], linewidth=0.8, zorder=1)
+    for group in row.groups:
+        _group(axes, group, top, unit, pixels)
+
+
+def _group(axes: Axes, group: Group, top: float, unit: str, pixels: bool) -> None:
+    """Dots on the row's line, intervals and means below it."""
+    low, high = axes.get_xlim()
+    for seed, value in group.values.items():
         if value is not None and math.isfinite(value):
-            tip = f"tip:{seed_words(seed)}: {number(value, unit)}"
-            axes.plot([value], [top + 31], gid=tip, zorder=3, rasterized=pixels, **_marker(row, seed))
-    for index, span in enumerate(row.spans):
+            words: dict[str, Any] = {
+                "gid": f"tip:{seed_words(seed)}: {number(value, unit)}",
+                "rasterized": pixels,
+                "zorder": 3,
+            }
+            style = _marker(group, seed) if low <= value <= high else _arrow(value > high)
+            axes.plot([min(max(value, low), high)], [top + LINE], **words, **style)
+    for index, span in enumerate(group.spans):
         if math.isfinite(span.low) and math.isfinite(span.high):
-            _span(axes, span, top + 43 + 6 * index)
-    if row.mean is not None and math.isfinite(row.mean):
-        axes.plot([row.mean], [top + 43], marker="D", markersize=4.6, color=COLORS["ink"], zorder=4)
+            _span(axes, span, top + LINE + 11 + 6 * index)
+    if group.mean is not None and low <= group.mean <= high:
+        axes.plot([group.mean], [top + LINE + 11], marker="D", markersize=4.6, color=COLORS["ink"], zorder=4)
 
 
-def _marker(row: Row, seed: int | None) -> dict[str, Any]:
-    if seed in row.crossed:
+def _marker(group: Group, seed: int | None) -> dict[str, Any]:
+    if seed in group.crossed:
         return {"marker": "x", "markersize": 7, "markeredgewidth": 1.8, "color": COLORS["contrast"]}
-    if row.style == "reference":
-        edge = {"markeredgecolor": COLORS["ink"], "markeredgewidth": 1.5}
-        return {"marker": "D", "markersize": 7, "markerfacecolor": "none", **edge}
-    shape, color = ("^", "contrast") if row.style == "contrast" else ("o", "seed")
+    shape, color = ("^", "contrast") if group.contrast else ("o", "seed")
+    if group.hollow:
+        edge = {"markeredgecolor": COLORS[color if group.contrast else "ink"], "markeredgewidth": 1.5}
+        return {"marker": shape if group.contrast else "D", "markersize": 7, "markerfacecolor": "none", **edge}
     return {"marker": shape, "markersize": 7.5, "markeredgewidth": 0, "color": COLORS[color], "alpha": 0.62}
+
+
+def _arrow(right: bool) -> dict[str, Any]:
+    """What lies beyond the axis, at its edge."""
+    return {"marker": ">" if right else "<", "markersize": 7, "color": COLORS["ink"], "clip_on": False}
 
 
 def _span(axes: Axes, span: Span, y: float) -> None:
@@ -250,7 +307,8 @@ def _vertical_mark(axes: Axes, mark: Mark) -> None:
 
 def _curves(panel: Curves) -> Figure:
     points = [point for curve in panel.curves for point in curve.points if math.isfinite(point[1])]
-    figure, axes = _axes(CURVES_HEIGHT, left=46, top=8)
+    size = (SMALL_WIDTH, SMALL_HEIGHT) if panel.small else (WIDTH, CURVES_HEIGHT)
+    figure, axes = _axes(size, left=34 if panel.small else 46, top=8)
     low, high = panel.limits or _padded([y for _, y in points] + ([panel.mark.value] if panel.mark else []))
     axes.set_ylim(low, high)
     axes.set_xlim(*_padded([x for x, _ in points]))
@@ -258,7 +316,7 @@ def _curves(panel: Curves) -> Figure:
     _ticks(axes, axes.yaxis, panel.unit, bool(points))
     axes.grid(axis="y", color=COLORS["rule"], linewidth=0.6, alpha=0.6)
     if panel.mark and math.isfinite(panel.mark.value):
-        _horizontal_mark(axes, panel.mark)
+        _horizontal_mark(axes, panel.mark, not panel.small)
     pixels = len(points) > MOST_VECTOR_MARKS
     for curve in panel.curves:
         _curve(axes, curve, panel.unit, pixels)
@@ -267,6 +325,9 @@ def _curves(panel: Curves) -> Figure:
 
 def _curve(axes: Axes, curve: Curve, unit: str, pixels: bool) -> None:
     x, y = zip(*curve.points, strict=True)
+    if curve.mean:
+        axes.plot(x, y, color=COLORS["ink"], linewidth=1.6, gid=f"tip:{curve.label}", zorder=4)
+        return
     color = COLORS["seed"]
     axes.plot(x, y, color=color, linewidth=1.3, alpha=0.55, gid=f"tip:{curve.label}", rasterized=pixels)
     for at, value in curve.points:
@@ -280,8 +341,10 @@ def _ring(color: str) -> dict[str, Any]:
     return {"markersize": 8.5, "markerfacecolor": "none", "markeredgecolor": color, "markeredgewidth": 1.3}
 
 
-def _horizontal_mark(axes: Axes, mark: Mark) -> None:
+def _horizontal_mark(axes: Axes, mark: Mark, labelled: bool) -> None:
     axes.axhline(mark.value, color=COLORS["ink"], linewidth=1.1, linestyle=(0, (4, 3)), zorder=2)
+    if not labelled:
+        return
     axes.annotate(
         mark.label, (1, mark.value), xycoords=("axes fraction", "data"), xytext=(0, 5), textcoords="offset points",
         ha="right", va="bottom", fontsize=10.5, color=COLORS["ink"],
@@ -291,13 +354,14 @@ def _horizontal_mark(axes: Axes, mark: Mark) -> None:
 # --- both
 
 
-def _axes(height: float, left: float, top: float = 0) -> tuple[Figure, Axes]:
-    """A figure of ``height`` pixels (of which 72 make an inch, as in SVG) and its frameless axes."""
+def _axes(pixels: tuple[float, float], left: float, top: float = 0) -> tuple[Figure, Axes]:
+    """A figure of so many pixels (of which 72 make an inch, as in SVG) and its frameless axes."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH / 72, height / 72))
-    size = ((WIDTH - left - 12) / WIDTH, (height - BOTTOM - top) / height)
-    axes = figure.add_axes((left / WIDTH, BOTTOM / height, *size))
+    width, height = pixels
+    figure = Figure(figsize=(width / 72, height / 72))
+    size = ((width - left - 12) / width, (height - BOTTOM - top) / height)
+    axes = figure.add_axes((left / width, BOTTOM / height, *size))
     axes.spines[:].set_visible(False)
     axes.set_axisbelow(True)
     axes.tick_params(length=0, labelsize=10.5, labelcolor=COLORS["muted"], pad=5)
@@ -309,11 +373,12 @@ def _ticks(axes: Axes, axis: object, unit: str, any_number: bool) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator, ScalarFormatter
 
     whole = unit == "count"
+    few = axes.get_figure(root=True).get_figwidth() * 72 <= SMALL_WIDTH  # type: ignore[union-attr]
     plain = ScalarFormatter(useOffset=False)
     plain.set_powerlimits((-5, 6))
     percent = FuncFormatter(lambda value, _: f"{100 * value:.4g}{PERCENT}".replace("-", "−"))
     axis.set_major_locator(  # type: ignore[attr-defined]
-        MaxNLocator(nbins=10 if whole else 5, integer=whole, steps=[1, 2, 2.5, 5, 10])
+        MaxNLocator(nbins=10 if whole else 3 if few else 5, integer=whole, steps=[1, 2, 2.5, 5, 10])
         if any_number
         else NullLocator()
     )

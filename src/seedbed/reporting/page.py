@@ -14,18 +14,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote
 
 import jinja2
 import pandas as pd
 import yaml
 from markupsafe import Markup, escape
 
+from seedbed.reporting import claims
+from seedbed.reporting.claims import Judged, Places
 from seedbed.reporting.figures import draw
 from seedbed.reporting.numbers import number
 from seedbed.reporting.results import Measure, Results, Study
 from seedbed.reporting.sections import Figure, Headline, Panel, cost_table, runs_table, variance_table
-from seedbed.reporting.tables import Table
+from seedbed.reporting.tables import SIGNS, Table, anchor
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,18 @@ class Section:
     figures: tuple[Figure, ...]
     runs: Table
 
+    @property
+    def all_figures(self) -> tuple[Figure, ...]:
+        """Its figures, that of the headline first."""
+        headline = self.headline.figure if self.headline else None
+        return ((headline,) if headline else ()) + self.figures
+
 
 def build(
     observations: pd.DataFrame,
     timings: pd.DataFrame,
     studies: Sequence[Study],
+    judged: Judged,
     provenance: Mapping[str, Mapping[str, str]],
     templates: Path,
 ) -> str:
@@ -51,17 +59,20 @@ def build(
         observations: The one table, with the columns of `seedbed.observations.COLUMNS`.
         timings: The table of seconds and memory, with the same columns.
         studies: The studies to show, in order; rows of others are left out.
+        judged: The claims and their verdicts.
         provenance: Section → label → text, shown at the end.
         templates: The folder ``report/`` of the project.
 
     Raises:
-        ValueError: a cell of ``observations`` stands twice.
+        ValueError: a cell of ``observations`` stands twice, or claims and verdicts are not the same.
     """
     results = [Results(observations, study) for study in studies]
     glossary = yaml.safe_load((templates / "glossary.yaml").read_text(encoding="utf-8"))
     environment = _environment(templates, glossary)
+    sections = [_section(one) for one in results]
     return environment.get_template("page.html").render(
-        sections=[_section(one) for one in results],
+        sections=sections,
+        claims=_claims(judged, results, sections),
         variance=variance_table((one, _measures(one)) for one in results),
         cost=cost_table(timings),
         cpu_seconds=_total_cpu(timings),
@@ -70,9 +81,37 @@ def build(
     )
 
 
-def anchor(*names: str) -> str:
-    """An id of the page that no other names share: names are quoted, so that the colons between them are ours."""
-    return ":".join(quote(name, safe="") for name in names)
+@dataclass(frozen=True)
+class ClaimsSection:
+    """The claims with everything that the page shows of them; texts may hold ``[[word]]``."""
+
+    summary: str
+    chance: str
+    apart: str
+    counts: Mapping[str, int]
+    evidence: Table
+    built: Table
+    observations: Table
+    excluded: Table
+    reasons: Mapping[str, int]
+
+
+def _claims(judged: Judged, results: Sequence[Results], sections: Sequence[Section]) -> ClaimsSection:
+    places = Places(
+        {one.study.name: one for one in results},
+        {one.study.name: one.all_figures for one in sections},
+    )
+    return ClaimsSection(
+        summary=claims.summary(judged),
+        chance=claims.chance(judged),
+        apart=claims.apart(judged),
+        counts=claims.counts(judged.counted),
+        evidence=claims.claims_table("claims", judged.evidence, judged, places),
+        built=claims.claims_table("claims-by-construction", judged.built, judged, places),
+        observations=claims.evidence_table(judged, places),
+        excluded=claims.excluded_table(judged),
+        reasons=claims.reasons(judged),
+    )
 
 
 def _environment(templates: Path, glossary: Mapping[str, str]) -> jinja2.Environment:
@@ -84,7 +123,7 @@ def _environment(templates: Path, glossary: Mapping[str, str]) -> jinja2.Environ
         lstrip_blocks=True,
     )
     environment.filters["glossed"] = partial(_glossed, glossary)
-    environment.globals |= {"anchor": anchor, "drawing": _drawing, "number": number}
+    environment.globals |= {"anchor": anchor, "drawing": _drawing, "number": number, "signs": SIGNS}
     return environment
 
 

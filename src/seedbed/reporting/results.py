@@ -96,6 +96,7 @@ class Cell:
     value: float
     n: int | None
     item_error: float | None
+    unit: str
 
 
 class Results:
@@ -109,18 +110,27 @@ class Results:
         """Index the rows of ``study``."""
         self.study = study
         self._cells: dict[tuple[str, int | None, str, str], Cell] = {}
-        columns = ["run", "seed", "metric", "condition", "value", "n", "item_error"]
+        columns = ["run", "seed", "metric", "condition", "value", "n", "item_error", "unit"]
         chosen = observations.loc[observations["study"] == study.name, columns]
-        for run, seed, metric, condition, value, n, error in chosen.itertuples(index=False, name=None):
+        for run, seed, metric, condition, value, n, error, unit in chosen.itertuples(index=False, name=None):
             key = (str(run), _integer(seed), str(metric), condition_text(read_condition(condition)))
             if key in self._cells:
                 raise ValueError(f"study {study.name}: two observations of run, seed, metric, condition = {key}")
-            self._cells[key] = Cell(float(value), _integer(n), None if pd.isna(error) else float(error))
+            self._cells[key] = Cell(float(value), _integer(n), None if pd.isna(error) else float(error), str(unit))
 
     @property
     def trained(self) -> tuple[Run, ...]:
         """The runs that were trained."""
         return tuple(run for run in self.study.runs if run.kind == "trained")
+
+    @property
+    def references(self) -> tuple[Run, ...]:
+        """The runs without training."""
+        return tuple(run for run in self.study.runs if run.kind == "reference")
+
+    def run(self, name: str) -> Run | None:
+        """The run of that name, if it is part of the study."""
+        return next((run for run in self.study.runs if run.name == name), None)
 
     def cells(self, run: Run, measure: Measure) -> dict[int | None, Cell | None]:
         """The cell of each planned seed, under the seed none for a reference; none where nothing was measured."""
@@ -147,6 +157,11 @@ class Results:
         interval = t_interval(values)
         return interval.exponentiated() if measure.exponentiated else interval
 
+    def mean(self, run: Run, measure: Measure) -> float | None:
+        """The mean over the measured seeds; none where there is none."""
+        interval = self.interval(run, measure)
+        return interval.mean if interval.n else None
+
     def diverged(self, run: Run) -> set[int | None]:
         """The seeds whose training diverged."""
         return {seed for seed, value in self.values(run, DIVERGED).items() if value}
@@ -154,7 +169,7 @@ class Results:
     def note(self, run: Run, measure: Measure) -> str:
         """The measure in a few words: ``3.868 [3.842, 3.894], n = 5``, or what is wrong with it."""
         interval = self.interval(run, measure)
-        mean = number(interval.mean if interval.n else None, measure.unit)
+        mean = number(self.mean(run, measure), measure.unit)
         if run.kind == "reference" or not interval.n:
             return mean
         if interval.n == 1:

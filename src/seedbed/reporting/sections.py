@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
 import pandas as pd
 
-from seedbed.observations import read_condition
-from seedbed.reporting.figures import Curves, Dots, Row, Span
+from seedbed.observations import condition_text, read_condition
+from seedbed.reporting.figures import Curves, Dots, Group, Row, Span
 from seedbed.reporting.numbers import number, spread
 from seedbed.reporting.results import BEST_EPOCH, DIVERGED, PARAMETERS, TOKENS, Measure, Results, Run, finite
-from seedbed.reporting.tables import Column, Strip, Table, Value
+from seedbed.reporting.tables import Column, Strip, Table, Value, anchor
 
 #: What a reference run has of seeds and training.
 NONE = "none"
@@ -29,14 +29,6 @@ class Fact:
 
     number: str
     words: str
-
-
-@dataclass(frozen=True)
-class Headline:
-    """A study's result in a sentence, and the numbers that carry it."""
-
-    sentence: str
-    facts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,6 +50,7 @@ class Figure:
         panels: Its drawings.
         keys: The marks that its key explains, by their names in ``report/parts.html``.
         table: Every number that it shows.
+        measures: What it shows, so that claims about it lead here.
     """
 
     name: str
@@ -66,28 +59,59 @@ class Figure:
     panels: tuple[Panel, ...]
     keys: tuple[str, ...]
     table: Table
+    measures: tuple[Measure, ...] = ()
+
+    @property
+    def small(self) -> bool:
+        """Whether its panels are small ones."""
+        return any(isinstance(panel.drawing, Curves) and panel.drawing.small for panel in self.panels)
+
+    def shows(self, metric: str, condition: str) -> bool:
+        """Whether it shows a metric under a condition."""
+        return any((one.metric, condition_text(one.condition)) == (metric, condition) for one in self.measures)
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """The keys, with that of diverged seeds where there are any."""
-        dots = [panel.drawing for panel in self.panels if isinstance(panel.drawing, Dots)]
-        return self.keys + (("crossed",) if any(row.crossed for drawing in dots for row in drawing.rows) else ())
+        """The keys, with those of diverged seeds and of what lies beyond an axis where there are any."""
+        drawings = [panel.drawing for panel in self.panels if isinstance(panel.drawing, Dots)]
+        crossed = any(group.crossed for drawing in drawings for row in drawing.rows for group in row.groups)
+        beyond = any(drawing.beyond for drawing in drawings)
+        return self.keys + ("crossed",) * crossed + ("beyond",) * beyond
 
 
-def measured_row(results: Results, run: Run, measure: Measure, label: str = "") -> Row:
+@dataclass(frozen=True)
+class Headline:
+    """A study's result in a sentence, the numbers that carry it, and the figure that shows it."""
+
+    sentence: str
+    facts: tuple[Fact, ...] = ()
+    figure: Figure | None = None
+
+
+def measured_row(results: Results, run: Run, measure: Measure) -> Row:
     """A run's row in a panel of dots: its seeds, their mean and interval."""
+    return Row(run.label, results.note(run, measure), (_group(results, run, measure),))
+
+
+def contrasted_row(results: Results, run: Run, measures: tuple[Measure, Measure], words: tuple[str, str]) -> Row:
+    """A run's row with two measures of its seeds; ``words`` say which mean is which."""
+    first, second = (_group(results, run, measure) for measure in measures)
+    notes = (
+        f"{number(results.mean(run, measure), measure.unit)} {word}"
+        for measure, word in zip(measures, words, strict=True)
+    )
+    seeds = [results.interval(run, measure).n for measure in measures]
+    n = f", n = {min(seeds)}" if run.kind == "trained" and any(seeds) else ""
+    return Row(run.label, ", ".join(notes) + n, (first, replace(second, contrast=True)))
+
+
+def _group(results: Results, run: Run, measure: Measure) -> Group:
     values = results.values(run, measure)
     if run.kind == "reference":
-        return Row(label or run.label, results.note(run, measure), values, style="reference")
+        return Group(values, hollow=True)
     interval = results.interval(run, measure)
-    return Row(
-        label or run.label,
-        results.note(run, measure),
-        values,
-        mean=interval.mean,
-        spans=(Span(interval.low, interval.high),),
-        crossed=frozenset(results.diverged(run)),
-    )
+    spans = (Span(interval.low, interval.high),)
+    return Group(values, interval.mean, spans, crossed=frozenset(results.diverged(run)))
 
 
 def deviation(values: Sequence[float]) -> Value:
@@ -126,7 +150,8 @@ def runs_table(results: Results) -> Table:
         Column("diverged", "diverged"),
     )
     rows = tuple(_run_row(results, run) for run in results.study.runs)
-    return Table(f"{results.study.name}-runs", columns, rows)
+    anchors = tuple(anchor("run", results.study.name, run.name) for run in results.study.runs)
+    return Table(f"{results.study.name}-runs", columns, rows, anchors=anchors)
 
 
 def variance_table(studies: Iterable[tuple[Results, tuple[Measure, ...]]]) -> Table:

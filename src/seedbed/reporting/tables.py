@@ -39,7 +39,57 @@ class Strip:
         return "; ".join(f"{seed_words(seed)}: {number(value, self.unit)}" for seed, value in self.values.items())
 
 
-Value = str | int | float | Interval | Strip | None
+@dataclass(frozen=True)
+class Link:
+    """Words that lead to a place of the page; no address leaves them plain."""
+
+    words: str
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class Links:
+    """Several links in one cell."""
+
+    links: tuple[Link, ...]
+
+    def words(self) -> str:
+        """The links read out."""
+        return "; ".join(link.words for link in self.links)
+
+
+@dataclass(frozen=True)
+class Status:
+    """A word with a sign, so that it is told by more than its colour."""
+
+    word: str
+
+    @property
+    def sign(self) -> str:
+        """The sign that stands before the word."""
+        return SIGNS[self.word]
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A text with more of it that is folded away under ``label``."""
+
+    text: str
+    label: str
+    more: str
+
+
+#: Outcome of a verdict → the sign before it.
+SIGNS = {
+    "reproduced": "✓",
+    "contradicted": "✕",
+    "differs": "≠",
+    "undecided": "?",
+    "not run": "○",
+    "non-finite": "!",
+}
+
+Value = str | int | float | Interval | Strip | Links | Status | Folded | None
 
 
 @dataclass(frozen=True)
@@ -53,12 +103,21 @@ class Column:
 
 @dataclass(frozen=True)
 class Shown:
-    """A cell as the page shows it: its text, what it sorts by (none: last), and whether it is a number."""
+    """A cell as the page shows it.
+
+    Attributes:
+        text: Its text.
+        sort: What it sorts by; none comes last.
+        numeric: Whether it is a number.
+        kind: ``strip``, ``links``, ``status`` or ``folded`` where it is more than its text.
+        value: What it shows.
+    """
 
     text: str
     sort: str | float | None
     numeric: bool
-    strip: Strip | None = None
+    kind: str = ""
+    value: Value = None
 
 
 @dataclass(frozen=True)
@@ -70,12 +129,20 @@ class Table:
         columns: The columns.
         rows: The rows, a value a column.
         units: The unit of each row; needed only with a column of unit ``row``.
+        anchors: The id of each row, where other parts of the page lead to them.
     """
 
     name: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value, ...], ...]
     units: tuple[str, ...] = ()
+    anchors: tuple[str, ...] = ()
+
+    def choices(self, key: str) -> list[str]:
+        """The different texts of a column, in the order of their signs and then of the alphabet."""
+        at = [column.key for column in self.columns].index(key)
+        order = {word: index for index, word in enumerate(SIGNS)}
+        return sorted({_text(row[at]) for row in self.rows}, key=lambda word: (order.get(word, -1), word))
 
     def shown(self) -> list[list[Shown]]:
         """The rows as they are shown."""
@@ -103,6 +170,11 @@ class Table:
         return "data:text/csv;charset=utf-8," + quote(self.csv(), safe="")
 
 
+def anchor(*names: str) -> str:
+    """An id of the page that no other names share: names are quoted, so that the colons between them are ours."""
+    return ":".join(quote(name, safe="") for name in names)
+
+
 def seed_words(seed: int | None) -> str:
     """A seed in words."""
     return "no seed" if seed is None else f"seed {seed}"
@@ -110,7 +182,9 @@ def seed_words(seed: int | None) -> str:
 
 def _shown(value: Value, unit: str) -> Shown:
     if isinstance(value, Strip):
-        return Shown(value.words(), None, False, value)
+        return Shown(value.words(), None, False, "strip", value)
+    if isinstance(value, Links | Status | Folded):
+        return Shown(_text(value), _text(value), False, type(value).__name__.lower(), value)
     if isinstance(value, Interval):
         return Shown(ends(value, unit), value.low if value.defined else None, True)
     if isinstance(value, str):
@@ -118,6 +192,17 @@ def _shown(value: Value, unit: str) -> Shown:
     if value is None:
         return Shown(NOT_MEASURED, None, True)
     return Shown(number(value, unit), value if math.isfinite(value) else None, True)
+
+
+def _text(value: Value) -> str:
+    match value:
+        case Links():
+            return value.words()
+        case Status():
+            return value.word
+        case Folded():
+            return value.text
+    return str(value)
 
 
 def _names(key: str, example: Value) -> list[str]:
@@ -129,4 +214,4 @@ def _machine(value: Value) -> list[str]:
         return [repr(value.low), repr(value.high)]
     if value is None:
         return [""]
-    return [value if isinstance(value, str) else repr(value)]
+    return [repr(value) if isinstance(value, int | float) else _text(value)]

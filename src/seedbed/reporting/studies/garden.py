@@ -6,17 +6,22 @@ Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import product
-from statistics import fmean
-from typing import Literal
+from collections.abc import Iterable, Iterator
 
-from seedbed.reporting.figures import Curve, Curves, Dots, Mark, Row, Span
-from seedbed.reporting.numbers import NON_FINITE, NOT_MEASURED, ends, number, spread
+from seedbed.reporting.chance import chance
+from seedbed.reporting.epochs import epochs
+from seedbed.reporting.figures import Dots, Mark, Row
+from seedbed.reporting.numbers import ends, number, spread
 from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run, finite
-from seedbed.reporting.sections import Fact, Figure, Headline, Panel, deviation, measured_row, seeds_table
-from seedbed.reporting.tables import Column, Table, Value
+from seedbed.reporting.sections import (
+    Fact,
+    Figure,
+    Headline,
+    Panel,
+    contrasted_row,
+    measured_row,
+    seeds_table,
+)
 
 ALL, WITHHELD, OTHER = ({"sentences": name} for name in ("all", "withheld", "other"))
 
@@ -31,6 +36,21 @@ GAP_SHARE = Measure("gap_share", "gap in withheld sentences", "gap_share", "shar
 TOKEN_SHARE = Measure("token_share", "tokens in withheld sentences", "token_share", "share")
 SPECIAL_MASS = Measure("special_mass", "structural tokens", "special_mass", "share", ALL)
 
+INSIDE, OUTSIDE = ({"window": name} for name in ("inside", "outside"))
+KNOWN_INSIDE = Measure("probability_inside", "right possessive, inside", "pronoun_probability", "share", INSIDE)
+KNOWN_OUTSIDE = Measure(
+    "probability_outside", "right possessive, outside", "pronoun_probability", "share", OUTSIDE
+)
+CHOSEN_INSIDE = Measure("accuracy_inside", "right choice, inside", "pronoun_accuracy", "share", INSIDE)
+CHOSEN_OUTSIDE = Measure("accuracy_outside", "right choice, outside", "pronoun_accuracy", "share", OUTSIDE)
+COUNT_INSIDE = Measure("count_inside", "possessives, inside", "pronoun_count", "count", INSIDE)
+COUNT_OUTSIDE = Measure("count_outside", "possessives, outside", "pronoun_count", "count", OUTSIDE)
+
+#: The language as a predictor, and the best that sees no more than the window.
+LANGUAGE, WINDOW = "exact", "exact-window-5"
+#: Endings of the runs that differ from another run in their learning rate only, the smaller one first.
+RATES = ("-lr-third", "-lr-triple")
+
 #: The rows of the page's table of variance across seeds.
 MEASURES = (
     PERPLEXITY,
@@ -39,6 +59,9 @@ MEASURES = (
     EXCESS_WITHHELD,
     EXCESS_OTHER,
     GAP_SHARE,
+    KNOWN_INSIDE,
+    KNOWN_OUTSIDE,
+    CHOSEN_OUTSIDE,
     SPECIAL_MASS,
     BEST_EPOCH,
 )
@@ -56,7 +79,8 @@ def headline(results: Results) -> Headline:
     seeds = f"95 % [[interval]] {ends(reached, 'perplexity')}" + (f", {reached.n} seeds" if reached.n > 1 else "")
     where = f" Of the gap, {held} lies in sentences with a [[withheld pair]]." if math.isfinite(gap.mean) else ""
     return Headline(
-        f"{run.label} on the garden language: perplexity {perplexity}, where {best} is possible.{where}",
+        f"{run.label} on the garden language: perplexity {perplexity}, where {best} is possible.{where}"
+        f"{_far_words(results, run)}",
         (
             Fact(perplexity, f"[[perplexity]] of the run {run.name}; {seeds}"),
             Fact(best, "[[exact floor]]: the language itself on the same test set"),
@@ -66,20 +90,77 @@ def headline(results: Results) -> Headline:
             ),
             Fact(held, f"of the [[gap]] lies in {_token_share(results)} of the tokens: beside a withheld pair"),
         ),
+        _knowledge(results),
+    )
+
+
+def _far_words(results: Results, run: Run) -> str:
+    """What the run knows of words that were decided outside the window, and what the window allows."""
+    known = results.interval(run, KNOWN_OUTSIDE)
+    if not math.isfinite(known.mean):
+        return ""
+    possible = number(_of(results, WINDOW, KNOWN_OUTSIDE), "share")
+    return (
+        f" A possessive whose subject lies outside a [[window]] of 5 words gets {number(known.mean, 'share')} of "
+        f"probability; with the window alone {possible} would be possible."
+    )
+
+
+def _knowledge(results: Results) -> Figure:
+    """The page's first figure: the right possessive inside and outside the window, by run."""
+    return Figure(
+        name="knowledge",
+        question="What does each model know, inside and outside the window?",
+        answer="“The children grow the fresh pumpkin from … own garden”: the subject decides that the word is "
+        "“their”. The nearer it stands, the easier that is to learn. Shown is the probability that a model gives "
+        "the right word, where the subject is among the last 5 words, inside the [[window]], and where it is "
+        f"further back. {_comparison(results, KNOWN_OUTSIDE)}",
+        panels=(
+            Panel(
+                "Probability of the right possessive",
+                Dots(
+                    _pairs(results, (KNOWN_INSIDE, KNOWN_OUTSIDE), _structures(results)),
+                    "share",
+                    _window_mark(results, KNOWN_OUTSIDE),
+                ),
+            ),
+        ),
+        keys=("inside", "outside", "interval", "hollow", "window"),
+        table=seeds_table(
+            results, "knowledge", _structures(results), (KNOWN_INSIDE, KNOWN_OUTSIDE, COUNT_INSIDE, COUNT_OUTSIDE)
+        ),
+        measures=(KNOWN_INSIDE, KNOWN_OUTSIDE, COUNT_INSIDE, COUNT_OUTSIDE),
+    )
+
+
+def _comparison(results: Results, measure: Measure) -> str:
+    """The lowest and the highest mean of the structures, and what the window allows."""
+    means = {run: results.interval(run, measure).mean for run in _structures(results) if run.kind == "trained"}
+    known = sorted((mean, run.label) for run, mean in means.items() if math.isfinite(mean))
+    if not known:
+        return "No run has a finite result in this build."
+    low, high = (f"{number(mean, measure.unit)} ({label})" for mean, label in (known[0], known[-1]))
+    found = low if len(known) == 1 else f"{low} to {high}"
+    possible = number(_of(results, WINDOW, measure), measure.unit)
+    return (
+        f"Outside, the best possible with the window alone reaches {possible}; means of the trained runs: {found}."
     )
 
 
 def figures(results: Results) -> Iterator[Figure]:
     """The study's figures, in the order of the page."""
     yield closeness(results)
+    yield choices(results)
     yield gap(results)
-    yield epochs(results)
-    yield chance(results)
+    yield epochs(results, _floor(results))
+    yield chance(results, [run for run in _structures(results) if run.kind == "trained"], PERPLEXITY, EXCESS)
+    if _rated(results):
+        yield rates(results)
 
 
 def closeness(results: Results) -> Figure:
     """Perplexity against the exact floor, and divergence, by run."""
-    measures = (PERPLEXITY, FLOOR, DIVERGENCE, EXCESS, DIVERGED)
+    measures = (PERPLEXITY, FLOOR, DIVERGENCE, EXCESS, SPECIAL_MASS, DIVERGED)
     return Figure(
         name="closeness",
         question="How close does training come to the language?",
@@ -88,18 +169,43 @@ def closeness(results: Results) -> Figure:
         "distribution of the next token with the true one and is 0 only for the language itself. "
         f"Mean divergence of the trained runs, in nats a token: {_means(results, DIVERGENCE)}.",
         panels=(
-            Panel("Perplexity on the test set", Dots(_rows(results, PERPLEXITY), "perplexity", _floor(results))),
-            Panel("Divergence from the language, nats a token", Dots(_rows(results, DIVERGENCE), "nat")),
+            Panel("Perplexity on the test set", _axis_of_trained(results, PERPLEXITY, _floor(results))),
+            Panel(
+                "Divergence from the language, nats a token", _axis_of_trained(results, DIVERGENCE, Mark(0, ""))
+            ),
         ),
         keys=("seed", "interval", "floor", "reference"),
-        table=seeds_table(results, "closeness", results.study.runs, measures),
+        table=seeds_table(results, "closeness", _all(results), measures),
+        measures=measures,
+    )
+
+
+def choices(results: Results) -> Figure:
+    """Accuracy of the possessive inside and outside the window."""
+    measures = (CHOSEN_INSIDE, CHOSEN_OUTSIDE, KNOWN_INSIDE, KNOWN_OUTSIDE)
+    rows = _pairs(results, (CHOSEN_INSIDE, CHOSEN_OUTSIDE), _all(results))
+    mark = _window_mark(results, CHOSEN_OUTSIDE)
+    return Figure(
+        name="choices",
+        question="Is the right possessive also the first choice?",
+        answer="The share of places where no token of the whole vocabulary is more probable than the right one; "
+        "among k equally probable it counts 1/k. Inside the [[window]] the subject is among the last 5 words. "
+        f"{_comparison(results, CHOSEN_OUTSIDE)} Right choices can hide a bad probability, so both are shown: "
+        "the probability above, at the top of the page.",
+        panels=(Panel("Right possessive as the first choice", Dots(rows, "share", mark)),),
+        keys=("inside", "outside", "interval", "hollow", "window"),
+        table=seeds_table(results, "choices", _all(results), measures),
+        measures=measures,
     )
 
 
 def gap(results: Results) -> Figure:
     """Excess in sentences with and without a withheld pair, and the former's share of the whole."""
-    excess = tuple(row for run in results.trained for row in _gap_rows(results, run))
-    share = tuple(measured_row(results, run, GAP_SHARE) for run in results.trained)
+    runs = [run for run in _all(results) if run.name != LANGUAGE]
+    rows = tuple(
+        contrasted_row(results, run, (EXCESS_OTHER, EXCESS_WITHHELD), ("other", "withheld")) for run in runs
+    )
+    share = tuple(measured_row(results, run, GAP_SHARE) for run in runs)
     tokens = _first(results, TOKEN_SHARE)
     mark = None if tokens is None else Mark(tokens, f"share of tokens {number(tokens, 'share')}")
     measures = (EXCESS_WITHHELD, EXCESS_OTHER, EXCESS, GAP_SHARE, TOKEN_SHARE)
@@ -109,127 +215,91 @@ def gap(results: Results) -> Figure:
         answer="Some pairs of a verb and a noun are taken out of every training corpus and left in the test set. "
         "If a model lacked the same everywhere, sentences with such a [[withheld pair]] would have the same "
         f"share of its [[excess]] as of the tokens. Share of the tokens: {_token_share(results)}. Share of "
-        f"the excess, mean of each run: {_means(results, GAP_SHARE)}. What is above comes from what training "
-        "never showed.",
+        f"the excess, means of the trained runs: {_means(results, GAP_SHARE)}. What is above comes from what "
+        "training never showed.",
         panels=(
-            Panel("Excess, nats a token", Dots(excess, "nat")),
+            Panel("Excess, nats a token", Dots(rows, "nat", Mark(0, ""))),
             Panel("Share of the total excess that the withheld pairs hold", Dots(share, "share", mark)),
         ),
-        keys=("seed", "contrast", "interval", "tokens"),
-        table=seeds_table(results, "gap", results.trained, measures),
+        keys=("other", "withheld", "interval", "hollow", "tokens"),
+        table=seeds_table(results, "gap", runs, measures),
+        measures=measures,
     )
 
 
-def epochs(results: Results) -> Figure:
-    """Validation perplexity by epoch, every seed a curve, and the learning rate."""
-    count = _epoch_count(results)
-    validation = {run: _curves(results, run, "validation_loss", count) for run in results.trained}
-    rates = tuple(curve for run in results.trained for curve in _curves(results, run, "learning_rate", count))
-    floor = _floor(results)
-    limits = _limits([curve for curves in validation.values() for curve in curves], floor)
-    panels = [
-        Panel(f"Validation perplexity by epoch: {run.label}", Curves(curves, "perplexity", floor, limits))
-        for run, curves in validation.items()
-        if curves
-    ]
-    panels += [Panel("Learning rate at the end of each epoch", Curves(rates, "rate"))] if rates else []
+def rates(results: Results) -> Figure:
+    """What a third and three times the learning rate change."""
+    runs = [run for group in _rated(results) for run in group]
+    floor, window = _floor(results), _window_mark(results, KNOWN_OUTSIDE)
     return Figure(
-        name="epochs",
-        question="How does perplexity fall with training?",
-        answer="One curve a seed, over the passes through its training corpus. The ring is its [[best epoch]], "
-        "whose weights are tested. The floor is that of the test set; that of the validation set differs "
-        "from it by chance.",
-        panels=tuple(panels),
-        keys=("curve", "ring", "floor"),
-        table=_epochs_table(results, count),
-    )
-
-
-def chance(results: Results) -> Figure:
-    """How far seeds lie apart, beside the error that one test set leaves."""
-    moved = [finite(results.values(run, PERPLEXITY)) for run in results.trained]
-    ranges = [max(values) - min(values) for values in moved if len(values) > 1]
-    apart = number(max(ranges), "perplexity") if ranges else "undefined"
-    return Figure(
-        name="chance",
-        question="How much of a difference is only chance?",
-        answer="Another [[seed]] is another corpus, initialisation and order. Runs that differ by less than "
-        "their seeds do cannot be told apart by one training each. Largest distance in perplexity between "
-        f"two seeds of a run: {apart}. Another test set would also move the loss, but all runs and seeds "
-        "together, since they share it. The [[excess]] takes the language’s own loss off, and with it most "
-        "of that.",
+        name="rates",
+        question="How much hangs on the learning rate?",
+        answer="The learning rate is the same for all runs, which may suit one model better than another. "
+        f"{_rate_words(results)} Where a model’s three rates lie further apart than two models do at "
+        "one rate, their order says little about the models.",
         panels=(
-            Panel("Loss: distance from the mean, nats a token", Dots(_noise_rows(results, LOSS), "nat")),
-            Panel("Excess: distance from the mean, nats a token", Dots(_noise_rows(results, EXCESS), "nat")),
+            Panel("Perplexity on the test set", Dots(_rows(results, PERPLEXITY, runs), "perplexity", floor)),
+            Panel(
+                "Probability of the right possessive, outside the window",
+                Dots(_rows(results, KNOWN_OUTSIDE, runs), "share", window),
+            ),
         ),
-        keys=("seed", "deviation", "items"),
-        table=_noise_table(results),
+        keys=("seed", "interval", "floor", "window"),
+        table=seeds_table(results, "rates", runs, (PERPLEXITY, DIVERGENCE, KNOWN_OUTSIDE, DIVERGED)),
+        measures=(),
     )
+
+
+# --- runs
+
+
+def _all(results: Results) -> tuple[Run, ...]:
+    """Every run, those without training last."""
+    return results.trained + results.references
+
+
+def _structures(results: Results) -> tuple[Run, ...]:
+    """The same without those that differ from another in the learning rate only."""
+    return tuple(run for run in _all(results) if not run.name.endswith(RATES))
+
+
+def _rated(results: Results) -> list[tuple[Run, Run, Run]]:
+    """The runs that have such variants, each between its variants."""
+    groups = []
+    for run in results.trained:
+        lower, higher = (results.run(run.name + ending) for ending in RATES)
+        if lower and higher:
+            groups.append((lower, run, higher))
+    return groups
+
+
+def _rate_words(results: Results) -> str:
+    """The range of each group's mean perplexities."""
+    told = []
+    for group in _rated(results):
+        means = (results.mean(run, PERPLEXITY) for run in group)
+        told.append(f"{group[1].label}, {spread(means, 'perplexity')}")
+    return f"Mean perplexities with a third of it, with it and with three times as much: {'; '.join(told)}."
 
 
 # --- rows
 
 
-def _rows(results: Results, measure: Measure) -> tuple[Row, ...]:
-    return tuple(measured_row(results, run, measure) for run in results.study.runs)
+def _rows(results: Results, measure: Measure, runs: Iterable[Run]) -> tuple[Row, ...]:
+    return tuple(measured_row(results, run, measure) for run in runs)
 
 
-def _gap_rows(results: Results, run: Run) -> tuple[Row, Row]:
-    withheld = measured_row(results, run, EXCESS_WITHHELD, f"withheld: {run.label}")
-    return replace(withheld, style="contrast"), measured_row(results, run, EXCESS_OTHER, f"other: {run.label}")
+def _pairs(results: Results, measures: tuple[Measure, Measure], runs: Iterable[Run]) -> tuple[Row, ...]:
+    return tuple(contrasted_row(results, run, measures, ("inside", "outside")) for run in runs)
 
 
-def _noise_rows(results: Results, measure: Measure) -> tuple[Row, ...]:
-    return tuple(_noise_row(results, run, measure) for run in results.trained)
-
-
-def _noise_row(results: Results, run: Run, measure: Measure) -> Row:
-    """Seeds about their mean, with one standard deviation of the seeds and one standard error of the test set."""
-    sd, error = _noise(results, run, measure)
-    mean = results.interval(run, measure).mean
-    moved = {seed: v if v is None else v - mean for seed, v in results.values(run, measure).items()}
-    return Row(
-        run.label,
-        f"seeds {_plus_minus(sd)}, test set {_plus_minus(error)}",
-        moved,
-        spans=(*_about_zero(sd, "seeds"), *_about_zero(error, "items")),
-        crossed=frozenset(results.diverged(run)),
-    )
-
-
-def _noise(results: Results, run: Run, measure: Measure) -> tuple[Value, Value]:
-    """The standard deviation over seeds, and the mean standard error over the items of the test set."""
-    cells = [cell for cell in results.cells(run, measure).values() if cell]
-    errors = [cell.item_error for cell in cells if cell.item_error is not None]
-    return deviation([cell.value for cell in cells]), fmean(errors) if errors else None
-
-
-def _about_zero(size: Value, kind: Literal["seeds", "items"]) -> tuple[Span, ...]:
-    return (Span(-size, size, kind),) if isinstance(size, float) else ()
-
-
-def _plus_minus(size: Value) -> str:
-    if isinstance(size, float):
-        return f"±{number(size, 'nat')}" if math.isfinite(size) else NON_FINITE
-    return NOT_MEASURED if size is None else str(size)
-
-
-def _noise_table(results: Results) -> Table:
-    columns = (
-        Column("run", "run"),
-        Column("measure", "measure"),
-        Column("seed", "seed", "count"),
-        Column("value", "value", "nat"),
-        Column("sd", "sd over seeds", "nat"),
-        Column("item_error", "standard error of the test set", "nat"),
-    )
-    rows: list[tuple[Value, ...]] = []
-    for run, measure in product(results.trained, (LOSS, EXCESS)):
-        sd, _ = _noise(results, run, measure)
-        for seed, cell in results.cells(run, measure).items():
-            value, error = (cell.value, cell.item_error) if cell else (None, None)
-            rows.append((run.name, measure.label, seed, value, sd, error))
-    return Table(f"{results.study.name}-chance", columns, tuple(rows))
+def _axis_of_trained(results: Results, measure: Measure, mark: Mark | None) -> Dots:
+    """All runs over an axis that the trained ones fill: a far reference would press them together."""
+    values = [value for run in results.trained for value in finite(results.values(run, measure))]
+    values += [mark.value] if mark else []
+    pad = 0.05 * (max(values) - min(values)) if values else 0
+    limits = (min(values) - pad, max(values) + pad) if pad else None
+    return Dots(_rows(results, measure, _all(results)), measure.unit, mark, limits=limits)
 
 
 # --- the floor and the shares that all runs have in common
@@ -248,66 +318,21 @@ def _floor(results: Results) -> Mark | None:
     return None if value is None else Mark(value, f"exact floor {number(value, 'perplexity')}")
 
 
+def _of(results: Results, name: str, measure: Measure) -> float | None:
+    """A measure of a reference run."""
+    run = results.run(name)
+    return results.values(run, measure).get(None) if run else None
+
+
+def _window_mark(results: Results, measure: Measure) -> Mark | None:
+    value = _of(results, WINDOW, measure)
+    return None if value is None else Mark(value, f"best outside with 5 words {number(value, measure.unit)}")
+
+
 def _token_share(results: Results) -> str:
     return number(_first(results, TOKEN_SHARE), "share")
 
 
 def _means(results: Results, measure: Measure) -> str:
     """The range of the trained runs' means."""
-    intervals = (results.interval(run, measure) for run in results.trained)
-    return spread((one.mean if one.n else None for one in intervals), measure.unit)
-
-
-# --- epochs
-
-
-def _epoch(metric: str, epoch: int) -> Measure:
-    unit = "rate" if metric == "learning_rate" else "perplexity"
-    return Measure(metric, metric, metric, unit, {"epoch": epoch}, exponentiated=unit == "perplexity")
-
-
-def _epoch_count(results: Results) -> int:
-    """The last epoch that any seed has a validation loss of."""
-    count = 0
-    while any(finite(results.values(run, _epoch("validation_loss", count + 1))) for run in results.trained):
-        count += 1
-    return count
-
-
-def _curves(results: Results, run: Run, metric: str, count: int) -> tuple[Curve, ...]:
-    """A curve for each seed that has points; the best epoch is ringed on that of the validation loss."""
-    best = results.values(run, BEST_EPOCH) if metric == "validation_loss" else {}
-    values = [results.values(run, _epoch(metric, epoch)) for epoch in range(1, count + 1)]
-    curves = []
-    for seed in run.seeds:
-        points = tuple((float(e), v) for e, column in enumerate(values, 1) if (v := column[seed]) is not None)
-        if points:
-            curves.append(Curve(f"{run.name}, seed {seed}", points, best.get(seed)))
-    return tuple(curves)
-
-
-def _limits(curves: list[Curve], floor: Mark | None) -> tuple[float, float] | None:
-    values = [y for curve in curves for _, y in curve.points if math.isfinite(y)] + (
-        [floor.value] if floor else []
-    )
-    if not values:
-        return None
-    pad = 0.06 * (max(values) - min(values)) or 1.0
-    return min(values) - pad, max(values) + pad
-
-
-def _epochs_table(results: Results, count: int) -> Table:
-    columns = (
-        Column("run", "run"),
-        Column("seed", "seed", "count"),
-        Column("epoch", "epoch", "count"),
-        Column("validation_perplexity", "validation perplexity", "perplexity"),
-        Column("training_perplexity", "training perplexity", "perplexity"),
-        Column("learning_rate", "learning rate", "rate"),
-    )
-    metrics = ("validation_loss", "training_loss", "learning_rate")
-    rows: list[tuple[Value, ...]] = []
-    for run, epoch in product(results.trained, range(1, count + 1)):
-        found = [results.values(run, _epoch(metric, epoch)) for metric in metrics]
-        rows += [(run.name, seed, epoch, *(values[seed] for values in found)) for seed in run.seeds]
-    return Table(f"{results.study.name}-epochs", columns, tuple(rows))
+    return spread((results.mean(run, measure) for run in results.trained), measure.unit)

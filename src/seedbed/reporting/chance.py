@@ -1,0 +1,151 @@
+"""Differences between runs beside those between seeds: what a change of structure is worth.
+
+Runs are compared seed by seed, since a seed has the same corpus and order in all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import Literal
+
+from seedbed.reporting.figures import Dots, Group, Mark, Row, Span
+from seedbed.reporting.numbers import NON_FINITE, NOT_MEASURED, brackets, number
+from seedbed.reporting.results import Measure, Results, Run, finite
+from seedbed.reporting.sections import Figure, Panel, deviation
+from seedbed.reporting.tables import Column, Table, Value
+from seedbed.statistics.intervals import Interval, t_interval
+
+
+def chance(results: Results, runs: Sequence[Run], perplexity: Measure, excess: Measure) -> Figure:
+    """Differences in perplexity from the first run, those between its seeds, and the error of one test set."""
+    compared = Compared(results, runs, perplexity)
+    return Figure(
+        name="chance",
+        question="Is another structure worth more than another seed?",
+        answer=f"Another [[seed]] is another corpus, initialisation and order. {compared.words()} Each run is "
+        "compared seed by seed, with the same corpus and order on both sides, so that much of the noise cancels: "
+        "an interval that stays clear of 0 is a difference. Another test set would move all runs together, since "
+        "they share it; the [[excess]] takes the language’s own loss off, and with it most of that.",
+        panels=(
+            Panel("Difference in perplexity, seed by seed", compared.panel()),
+            Panel("Excess about its mean, nats a token", Dots(_noise_rows(results, runs, excess), "nat", ZERO)),
+        ),
+        keys=("seed", "interval", "band", "deviation", "items"),
+        table=_table(compared, excess),
+        measures=(excess,),
+    )
+
+
+ZERO = Mark(0, "")
+
+
+class Compared:
+    """Runs of a study, each beside the first of them."""
+
+    def __init__(self, results: Results, runs: Sequence[Run], measure: Measure) -> None:
+        """Compare ``runs`` by ``measure``."""
+        self.results, self.runs, self.measure = results, runs, measure
+
+    def panel(self) -> Dots:
+        """The first run's seeds about their mean, and every other run's differences from it."""
+        if not self.runs:
+            return Dots((), self.measure.unit)
+        base = self.runs[0]
+        moved = _about_mean(self.results, base, self.measure)
+        known = finite(moved)
+        sd = deviation(known)
+        group = Group(moved, spans=_about_zero(sd, "seeds"), crossed=frozenset(self.results.diverged(base)))
+        first = Row(f"{base.label}, seeds", f"sd {_size(sd, self.measure.unit)}, n = {len(known)}", (group,))
+        band = (min(known), max(known)) if len(known) > 1 else None
+        return Dots((first, *(self._row(run) for run in self.runs[1:])), self.measure.unit, ZERO, band)
+
+    def words(self) -> str:
+        """How far the first run's seeds lie apart, and how many mean differences exceed that."""
+        values = finite(self.results.values(self.runs[0], self.measure)) if self.runs else []
+        if len(values) < 2:
+            return "Of one seed nothing can be said."
+        apart = max(values) - min(values)
+        means = [self._interval(run).mean for run in self.runs[1:]]
+        more = sum(abs(mean) > apart for mean in means if math.isfinite(mean))
+        return (
+            f"Between its {len(values)} seeds the perplexity of {self.runs[0].label} ranges over "
+            f"{number(apart, self.measure.unit)}, the width of the band. Of the {len(means)} other runs below, "
+            f"{more} differ from it by more than that on average."
+        )
+
+    def difference(self, run: Run) -> dict[int | None, float | None]:
+        """The run less the first one, on the seeds that both have; none where one of them was not measured."""
+        own, base = (self.results.values(one, self.measure) for one in (run, self.runs[0]))
+        pairs = {seed: (own[seed], base[seed]) for seed in own if seed in base}
+        return {seed: None if a is None or b is None else a - b for seed, (a, b) in pairs.items()}
+
+    def _interval(self, run: Run) -> Interval:
+        return t_interval([value for value in self.difference(run).values() if value is not None])
+
+    def _row(self, run: Run) -> Row:
+        interval, unit = self._interval(run), self.measure.unit
+        note = f"{number(interval.mean, unit)} {brackets(interval, unit)}, n = {interval.n}"
+        spans = (Span(interval.low, interval.high),)
+        crossed = frozenset(self.results.diverged(run))
+        group = Group(self.difference(run), interval.mean, spans, crossed=crossed)
+        return Row(run.label, note if interval.n else NOT_MEASURED, (group,))
+
+
+def _about_mean(results: Results, run: Run, measure: Measure) -> dict[int | None, float | None]:
+    mean = results.mean(run, measure)
+    values = results.values(run, measure)
+    return {seed: None if v is None or mean is None else v - mean for seed, v in values.items()}
+
+
+def _noise_rows(results: Results, runs: Sequence[Run], measure: Measure) -> tuple[Row, ...]:
+    return tuple(_noise_row(results, run, measure) for run in runs)
+
+
+def _noise_row(results: Results, run: Run, measure: Measure) -> Row:
+    """Seeds about their mean, with one standard deviation of the seeds and one standard error of the test set."""
+    sd, error = _noise(results, run, measure)
+    spans = (*_about_zero(sd, "seeds"), *_about_zero(error, "items"))
+    group = Group(_about_mean(results, run, measure), spans=spans, crossed=frozenset(results.diverged(run)))
+    return Row(run.label, f"seeds {_size(sd, measure.unit)}, test set {_size(error, measure.unit)}", (group,))
+
+
+def _noise(results: Results, run: Run, measure: Measure) -> tuple[Value, Value]:
+    """The standard deviation over seeds, and the mean standard error over the items of the test set."""
+    cells = [cell for cell in results.cells(run, measure).values() if cell]
+    errors = [cell.item_error for cell in cells if cell.item_error is not None]
+    return deviation([cell.value for cell in cells]), fmean(errors) if errors else None
+
+
+def _about_zero(size: Value, kind: Literal["seeds", "items"]) -> tuple[Span, ...]:
+    return (Span(-size, size, kind),) if isinstance(size, float) else ()
+
+
+def _size(size: Value, unit: str) -> str:
+    if isinstance(size, float):
+        return f"±{number(size, unit)}" if math.isfinite(size) else NON_FINITE
+    return NOT_MEASURED if size is None else str(size)
+
+
+def _table(compared: Compared, excess: Measure) -> Table:
+    columns = (
+        Column("run", "run"),
+        Column("seed", "seed", "count"),
+        Column("perplexity", "perplexity", "perplexity"),
+        Column("difference", "difference from the first run", "perplexity"),
+        Column("excess", "excess", "nat"),
+        Column("sd", "sd of the excess over seeds", "nat"),
+        Column("item_error", "standard error of the test set", "nat"),
+    )
+    rows = tuple(row for run in compared.runs for row in _table_rows(compared, run, excess))
+    return Table(f"{compared.results.study.name}-chance", columns, rows)
+
+
+def _table_rows(compared: Compared, run: Run, excess: Measure) -> Iterator[tuple[Value, ...]]:
+    results = compared.results
+    differences, (sd, _) = compared.difference(run), _noise(results, run, excess)
+    values = results.values(run, compared.measure)
+    for seed, cell in results.cells(run, excess).items():
+        found = (cell.value, cell.item_error) if cell else (None, None)
+        yield (run.name, seed, values[seed], differences.get(seed), found[0], sd, found[1])

@@ -1,0 +1,260 @@
+"""The claims on the page: what the lectures say, what the observations say of it, and where to see that.
+
+Counts are made from the verdicts and from nothing else. What repeats another claim is shown and not counted; what
+holds by construction is shown apart, for it is no evidence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import get_args
+
+from seedbed.observations import read_condition
+from seedbed.reporting.numbers import number
+from seedbed.reporting.results import Measure, Results
+from seedbed.reporting.sections import NONE, Figure
+from seedbed.reporting.tables import Column, Folded, Link, Links, Status, Strip, Table, Value, anchor
+from seedbed.statistics.claims import Claim, Excluded
+from seedbed.statistics.decisions import ALPHA, Outcome
+from seedbed.statistics.observed import Cell
+from seedbed.statistics.verdicts import Verdict, expected_wrong
+
+#: Reason why an item of a lecture has no claim → what that means.
+REASONS = {
+    "definition": "nothing to measure",
+    "lost": "no figure and no comparison survives",
+    "machine": "needs other hardware",
+    "scale": "needs a large model",
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The claims with their verdicts, and what has no claim.
+
+    Attributes:
+        claims: The claims by id, in the order of the page.
+        rows: The rows of the table of verdicts, in any order.
+        excluded: The items of the lectures without a claim, by id.
+    """
+
+    claims: Mapping[str, Claim]
+    rows: Sequence[Mapping[str, object]]
+    excluded: Mapping[str, Excluded]
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """A verdict for each claim, in the order of the claims.
+
+        Raises:
+            ValueError: a claim has no verdict or two, or a verdict has no claim.
+        """
+        found, planned = Counter(str(row["id"]) for row in self.rows), Counter(list(self.claims))
+        if found != planned:
+            wrong = sorted((found - planned) + (planned - found))
+            raise ValueError(f"not one verdict for each claim: {', '.join(wrong)}; run `make report`")
+        by_id = {str(row["id"]): _verdict(row) for row in self.rows}
+        return tuple(by_id[name] for name in self.claims)
+
+    @cached_property
+    def evidence(self) -> tuple[Verdict, ...]:
+        """The verdicts that say something of the world, those that repeat another one included."""
+        return tuple(one for one in self.verdicts if not one.by_construction)
+
+    @cached_property
+    def built(self) -> tuple[Verdict, ...]:
+        """The verdicts that hold by construction."""
+        return tuple(one for one in self.verdicts if one.by_construction)
+
+    @cached_property
+    def counted(self) -> tuple[Verdict, ...]:
+        """The evidence without what repeats another claim."""
+        return tuple(one for one in self.evidence if not one.same_as)
+
+
+def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Outcome → how many verdicts have it, each outcome of a verdict in order, those without one too."""
+    found = Counter(one.outcome for one in verdicts)
+    return {outcome: found[outcome] for outcome in get_args(Outcome)}
+
+
+def summary(judged: Judged) -> str:
+    """The verdicts in a sentence."""
+    found = counts(judged.counted)
+    told = ", ".join(f"{n} [[{outcome}]]" for outcome, n in found.items() if n or outcome in _ALWAYS)
+    return f"Of {len(judged.counted)} [[claim]]s: {told}."
+
+
+_ALWAYS = ("reproduced", "contradicted")
+
+
+def chance(judged: Judged) -> str:
+    """How many of the decided verdicts chance alone would get wrong."""
+    decided = sum(one.decided for one in judged.counted)
+    open_to = sum(one.decided and one.chance for one in judged.counted)
+    wrong = expected_wrong(judged.counted)
+    return (
+        f"{decided} of them are decided, {open_to} of these by numbers that other [[seed]]s would change. Each "
+        f"such decision is wrong in at most {number(ALPHA, 'share')} of cases, so chance alone would get at most "
+        f"about {wrong:.1f} of the {open_to} wrong."
+    )
+
+
+def apart(judged: Judged) -> str:
+    """What is not counted."""
+    repeats = len(judged.evidence) - len(judged.counted)
+    built = [one for one in judged.built if not one.same_as]
+    held = sum(one.outcome == "reproduced" for one in built)
+    return (
+        f"Not counted: {repeats} statements that repeat a counted one, and {len(built)} that are true "
+        f"[[by construction]] or are settings of ours ({held} of them hold). Those are no evidence."
+    )
+
+
+def reasons(judged: Judged) -> dict[str, int]:
+    """Reason, with its meaning → how many items have no claim for it."""
+    found = Counter[str](one.reason for one in judged.excluded.values())
+    return {f"{name} ({meaning})": found[name] for name, meaning in REASONS.items() if found[name]}
+
+
+def claims_table(name: str, verdicts: Sequence[Verdict], judged: Judged, places: Places) -> Table:
+    """A row for each claim: where it stands, what it says, its outcome, why, and its evidence."""
+    columns = (
+        Column("section", "lecture"),
+        Column("says", "claim"),
+        Column("outcome", "outcome"),
+        Column("explanation", "why"),
+        Column("n", "seeds", "count"),
+        Column("evidence", "evidence"),
+    )
+    rows = tuple(_claim_row(one, judged.claims[one.id], places) for one in verdicts)
+    return Table(name, columns, rows, anchors=tuple(claim_anchor(one.id) for one in verdicts))
+
+
+def excluded_table(judged: Judged) -> Table:
+    """The items of the lectures without a claim."""
+    columns = (Column("item", "item"), Column("reason", "reason"), Column("because", "because"))
+    rows = tuple((name, one.reason, one.because) for name, one in judged.excluded.items())
+    anchors = tuple(anchor("excluded", *name.split(":", 1)) for name in judged.excluded)
+    return Table("excluded", columns, rows, anchors=anchors)
+
+
+def evidence_table(judged: Judged, places: Places) -> Table:
+    """Every observation of this page's runs that a claim rests on, with its seeds and the figure that shows it."""
+    columns = (
+        Column("run", "run"),
+        Column("metric", "metric"),
+        Column("condition", "condition"),
+        Column("strip", "seeds"),
+        Column("n", "n", "count"),
+        Column("mean", "mean", "row"),
+        Column("interval", "95 % interval", "row"),
+        Column("figure", "shown in"),
+    )
+    cells = sorted({cell for one in judged.verdicts for cell in one.evidence if places.measured(cell)})
+    return Table(
+        "evidence",
+        columns,
+        tuple(_evidence_row(cell, places) for cell in cells),
+        units=tuple(places.unit(cell) for cell in cells),
+        anchors=tuple(anchor("observation", *cell) for cell in cells),
+    )
+
+
+def claim_anchor(name: str) -> str:
+    """Where a claim stands; its id begins with the lecture and a colon."""
+    return anchor("claim", *name.split(":", 1))
+
+
+class Places:
+    """Where an observation can be seen on the page."""
+
+    def __init__(self, studies: Mapping[str, Results], figures: Mapping[str, Collection[Figure]]) -> None:
+        """Look up in the studies of the page and their figures, by the name of the study."""
+        self._studies = studies
+        self._figures = figures
+
+    def measured(self, cell: Cell) -> bool:
+        """Whether the observation belongs to a run of the page and was made."""
+        found = self._values(cell)
+        return any(value is not None for value in found.values())
+
+    def link(self, cell: Cell) -> Link:
+        """A cell in words, leading to its numbers where it has any."""
+        address = "#" + anchor("observation", *cell) if self.measured(cell) else ""
+        return Link(str(cell), address)
+
+    def run(self, cell: Cell) -> Links:
+        """The cell's run, leading to its row."""
+        return Links((Link(f"{cell.study}/{cell.run}", "#" + anchor("run", cell.study, cell.run)),))
+
+    def figures(self, cell: Cell) -> Links:
+        """The first figure that shows the cell, as a link; none where no figure does."""
+        showing = (one for one in self._figures[cell.study] if one.shows(cell.metric, cell.condition))
+        return Links(
+            tuple(Link(one.question, "#" + anchor("figure", cell.study, one.name)) for one in list(showing)[:1])
+        )
+
+    def unit(self, cell: Cell) -> str:
+        """The unit of the cell's values."""
+        results = self._studies[cell.study]
+        run = results.run(cell.run)
+        found = results.cells(run, _measure(cell)).values() if run else ()
+        return next((one.unit for one in found if one), "")
+
+    def numbers(self, cell: Cell) -> tuple[Value, ...]:
+        """Seeds, their number, mean and interval of a measured cell."""
+        results = self._studies[cell.study]
+        run = results.run(cell.run)
+        assert run is not None
+        interval = results.interval(run, _measure(cell, self.unit(cell)))
+        strip = Strip(self._values(cell), self.unit(cell))
+        if run.kind == "reference":
+            return (strip, NONE, interval.mean, NONE)
+        return (strip, interval.n, interval.mean, interval)
+
+    def _values(self, cell: Cell) -> Mapping[int | None, float | None]:
+        results = self._studies.get(cell.study)
+        run = results.run(cell.run) if results else None
+        return results.values(run, _measure(cell)) if results and run else {}
+
+
+def _measure(cell: Cell, unit: str = "") -> Measure:
+    return Measure(cell.metric, cell.metric, cell.metric, unit, read_condition(cell.condition))
+
+
+def _verdict(row: Mapping[str, object]) -> Verdict:
+    """The inverse of `Verdict.row`."""
+    evidence: Iterable[Mapping[str, str]] = row["evidence"]  # type: ignore[assignment]
+    same_as: Iterable[str] = row["same_as"]  # type: ignore[assignment]
+    lists = {"same_as": tuple(same_as), "evidence": tuple(Cell(**cell) for cell in evidence)}
+    return Verdict(**{**row, **lists})  # type: ignore[arg-type]
+
+
+def _claim_row(verdict: Verdict, claim: Claim, places: Places) -> tuple[Value, ...]:
+    lecture = verdict.id.partition(":")[0]
+    return (
+        Links((Link(f"{lecture} {claim.section}", "#" + claim_anchor(verdict.id)),)),
+        Folded(claim.says, "how it is read", claim.reading) if claim.reading else claim.says,
+        Status(verdict.outcome),
+        verdict.explanation,
+        verdict.n or NONE,
+        Links(tuple(_evidence(verdict, claim, places))),
+    )
+
+
+def _evidence(verdict: Verdict, claim: Claim, places: Places) -> Iterator[Link]:
+    """What a verdict rests on: another verdict, a setting, or observations."""
+    if verdict.same_as:
+        yield from (Link(f"claim {name}", "#" + claim_anchor(name)) for name in verdict.same_as)
+    elif claim.setting is not None:
+        yield from (Link(f"{claim.setting.study}: {path}") for path in claim.setting.values)
+    else:
+        yield from (places.link(cell) for cell in verdict.evidence)
+
+
+def _evidence_row(cell: Cell, places: Places) -> tuple[Value, ...]:
+    return (places.run(cell), cell.metric, cell.condition, *places.numbers(cell), places.figures(cell))
