@@ -17,6 +17,9 @@ from seedbed.reporting.sections import Figure, Panel, deviation
 from seedbed.reporting.tables import Column, Table, Value
 from seedbed.statistics.intervals import Interval, t_interval
 
+#: What differences are read against; its line needs no words.
+ZERO = Mark(0, "")
+
 
 def chance(results: Results, runs: Sequence[Run], perplexity: Measure, excess: Measure) -> Figure:
     """Differences in perplexity from the first run, those between its seeds, and the error of one test set."""
@@ -36,9 +39,6 @@ def chance(results: Results, runs: Sequence[Run], perplexity: Measure, excess: M
         table=_table(compared, excess),
         measures=(excess,),
     )
-
-
-ZERO = Mark(0, "")
 
 
 class Compared:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import get_args
 
 from seedbed.observations import read_condition
-from seedbed.reporting.numbers import number
+from seedbed.reporting.numbers import PERCENT
 from seedbed.reporting.results import Measure, Results
 from seedbed.reporting.sections import NONE, Figure
 from seedbed.reporting.tables import Column, Folded, Link, Links, Status, Strip, Table, Value, anchor
@@ -98,7 +98,7 @@ def chance(judged: Judged) -> str:
     wrong = expected_wrong(judged.counted)
     return (
         f"{decided} of them are decided, {open_to} of these by numbers that other [[seed]]s would change. Each "
-        f"such decision is wrong in at most {number(ALPHA, 'share')} of cases, so chance alone would get at most "
+        f"such decision is wrong in at most {100 * ALPHA:g}{PERCENT} of cases, so chance alone would get at most "
         f"about {wrong:.1f} of the {open_to} wrong."
     )
 

@@ -139,7 +139,7 @@ class Dots:
     def words(self) -> str:
         """The panel read out."""
         rows = [f"{row.label}: {row.note}" for row in self.rows]
-        return "; ".join(([self.mark.label] if self.mark else []) + rows)
+        return "; ".join(([self.mark.label] if self.mark and self.mark.label else []) + rows)
 
 
 @dataclass(frozen=True)
@@ -242,8 +242,11 @@ def _padded(numbers: list[float]) -> tuple[float, float]:
 
 def _row(axes: Axes, row: Row, top: float, unit: str, pixels: bool) -> None:
     room = max(12, MOST_LETTERS - len(row.note))
-    _text(axes, 0, top + 12, _shortened(row.label, room), "left", COLORS["ink"], 11.5)
-    _text(axes, 1, top + 12, row.note, "right", COLORS["muted"], 10.5)
+    label = _shortened(row.label, room)
+    _text(
+        axes, (0, top + 12), label, "left", COLORS["ink"], 11.5, f"tip:{row.label}" if label != row.label else ""
+    )
+    _text(axes, (1, top + 12), row.note, "right", COLORS["muted"], 10.5)
     axes.axhline(top + LINE, color=COLORS["rule"], linewidth=0.8, zorder=1)
     for group in row.groups:
         _group(axes, group, top, unit, pixels)
@@ -326,13 +329,13 @@ def _curves(panel: Curves) -> Figure:
 def _curve(axes: Axes, curve: Curve, unit: str, pixels: bool) -> None:
     x, y = zip(*curve.points, strict=True)
     if curve.mean:
-        axes.plot(x, y, color=COLORS["ink"], linewidth=1.6, gid=f"tip:{curve.label}", zorder=4)
+        axes.plot(x, y, color=COLORS["ink"], linewidth=1.1, gid=f"tip:{curve.label}", zorder=4)
         return
     color = COLORS["seed"]
     axes.plot(x, y, color=color, linewidth=1.3, alpha=0.55, gid=f"tip:{curve.label}", rasterized=pixels)
     for at, value in curve.points:
         if math.isfinite(value):
-            style = _ring(color) if at == curve.ring else {"markersize": 4, "color": color, "markeredgewidth": 0}
+            style = _ring(color) if at == curve.ring else {"markersize": 3.4, "color": color, "markeredgewidth": 0}
             tip = f"tip:{curve.label}, epoch {at:g}: {number(value, unit)}"
             axes.plot([at], [value], "o", gid=tip, rasterized=pixels, **style)
 
@@ -386,9 +389,16 @@ def _ticks(axes: Axes, axis: object, unit: str, any_number: bool) -> None:
 
 
 def _text(
-    axes: Axes, x: float, y: float, text: str, side: Literal["left", "right"], color: str, size: float
+    axes: Axes,
+    at: tuple[float, float],
+    text: str,
+    side: Literal["left", "right"],
+    color: str,
+    size: float,
+    tip: str = "",
 ) -> None:
-    axes.text(x, y, text, transform=axes.get_yaxis_transform(), ha=side, va="center", color=color, fontsize=size)
+    place = axes.get_yaxis_transform()
+    axes.text(*at, text, transform=place, ha=side, va="center", color=color, fontsize=size, gid=tip or None)
 
 
 def _shortened(text: str, letters: int) -> str:

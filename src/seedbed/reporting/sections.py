@@ -93,16 +93,13 @@ def measured_row(results: Results, run: Run, measure: Measure) -> Row:
     return Row(run.label, results.note(run, measure), (_group(results, run, measure),))
 
 
-def contrasted_row(results: Results, run: Run, measures: tuple[Measure, Measure], words: tuple[str, str]) -> Row:
-    """A run's row with two measures of its seeds; ``words`` say which mean is which."""
+def contrasted_row(results: Results, run: Run, measures: tuple[Measure, Measure]) -> Row:
+    """A run's row with two measures of its seeds; the note gives both means, in this order."""
     first, second = (_group(results, run, measure) for measure in measures)
-    notes = (
-        f"{number(results.mean(run, measure), measure.unit)} {word}"
-        for measure, word in zip(measures, words, strict=True)
-    )
-    seeds = [results.interval(run, measure).n for measure in measures]
-    n = f", n = {min(seeds)}" if run.kind == "trained" and any(seeds) else ""
-    return Row(run.label, ", ".join(notes) + n, (first, replace(second, contrast=True)))
+    means = " · ".join(number(results.mean(run, measure), measure.unit) for measure in measures)
+    seeds = min(results.interval(run, measure).n for measure in measures)
+    n = f", n = {seeds}" if run.kind == "trained" and seeds else ""
+    return Row(run.label, means + n, (first, replace(second, contrast=True)))
 
 
 def _group(results: Results, run: Run, measure: Measure) -> Group:

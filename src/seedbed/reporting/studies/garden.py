@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from itertools import product
 
-from seedbed.reporting.chance import chance
+from seedbed.reporting.chance import ZERO, chance
 from seedbed.reporting.epochs import epochs
 from seedbed.reporting.figures import Dots, Mark, Row
 from seedbed.reporting.numbers import ends, number, spread
@@ -117,7 +118,7 @@ def _knowledge(results: Results) -> Figure:
         f"further back. {_comparison(results, KNOWN_OUTSIDE)}",
         panels=(
             Panel(
-                "Probability of the right possessive",
+                "Probability of the right possessive, inside · outside",
                 Dots(
                     _pairs(results, (KNOWN_INSIDE, KNOWN_OUTSIDE), _structures(results)),
                     "share",
@@ -170,9 +171,7 @@ def closeness(results: Results) -> Figure:
         f"Mean divergence of the trained runs, in nats a token: {_means(results, DIVERGENCE)}.",
         panels=(
             Panel("Perplexity on the test set", _axis_of_trained(results, PERPLEXITY, _floor(results))),
-            Panel(
-                "Divergence from the language, nats a token", _axis_of_trained(results, DIVERGENCE, Mark(0, ""))
-            ),
+            Panel("Divergence from the language, nats a token", _axis_of_trained(results, DIVERGENCE, ZERO)),
         ),
         keys=("seed", "interval", "floor", "reference"),
         table=seeds_table(results, "closeness", _all(results), measures),
@@ -183,17 +182,19 @@ def closeness(results: Results) -> Figure:
 def choices(results: Results) -> Figure:
     """Accuracy of the possessive inside and outside the window."""
     measures = (CHOSEN_INSIDE, CHOSEN_OUTSIDE, KNOWN_INSIDE, KNOWN_OUTSIDE)
-    rows = _pairs(results, (CHOSEN_INSIDE, CHOSEN_OUTSIDE), _all(results))
-    mark = _window_mark(results, CHOSEN_OUTSIDE)
+    inside, outside = (_rows(results, measure, _all(results)) for measure in (CHOSEN_INSIDE, CHOSEN_OUTSIDE))
     return Figure(
         name="choices",
         question="Is the right possessive also the first choice?",
-        answer="The share of places where no token of the whole vocabulary is more probable than the right one; "
-        "among k equally probable it counts 1/k. Inside the [[window]] the subject is among the last 5 words. "
-        f"{_comparison(results, CHOSEN_OUTSIDE)} Right choices can hide a bad probability, so both are shown: "
-        "the probability above, at the top of the page.",
-        panels=(Panel("Right possessive as the first choice", Dots(rows, "share", mark)),),
-        keys=("inside", "outside", "interval", "hollow", "window"),
+        answer="The figure at the top of the page shows its probability. Here is the share of places where no "
+        "token of the whole vocabulary is more probable; among k equally probable ones the right one counts 1/k. "
+        "A model may choose well and still be unsure. Inside the [[window]] the subject is among the last 5 words. "
+        f"{_comparison(results, CHOSEN_OUTSIDE)}",
+        panels=(
+            Panel("Subject inside the window", Dots(inside, "share")),
+            Panel("Subject outside the window", Dots(outside, "share", _window_mark(results, CHOSEN_OUTSIDE))),
+        ),
+        keys=("seed", "interval", "reference", "window"),
         table=seeds_table(results, "choices", _all(results), measures),
         measures=measures,
     )
@@ -202,9 +203,9 @@ def choices(results: Results) -> Figure:
 def gap(results: Results) -> Figure:
     """Excess in sentences with and without a withheld pair, and the former's share of the whole."""
     runs = [run for run in _all(results) if run.name != LANGUAGE]
-    rows = tuple(
-        contrasted_row(results, run, (EXCESS_OTHER, EXCESS_WITHHELD), ("other", "withheld")) for run in runs
-    )
+    split = (EXCESS_OTHER, EXCESS_WITHHELD)
+    rows = tuple(contrasted_row(results, run, split) for run in runs)
+    excess = Dots(rows, "nat", ZERO, limits=_limits(results, split, ZERO))
     share = tuple(measured_row(results, run, GAP_SHARE) for run in runs)
     tokens = _first(results, TOKEN_SHARE)
     mark = None if tokens is None else Mark(tokens, f"share of tokens {number(tokens, 'share')}")
@@ -218,7 +219,7 @@ def gap(results: Results) -> Figure:
         f"the excess, means of the trained runs: {_means(results, GAP_SHARE)}. What is above comes from what "
         "training never showed.",
         panels=(
-            Panel("Excess, nats a token", Dots(rows, "nat", Mark(0, ""))),
+            Panel("Excess, nats a token, in other · withheld sentences", excess),
             Panel("Share of the total excess that the withheld pairs hold", Dots(share, "share", mark)),
         ),
         keys=("other", "withheld", "interval", "hollow", "tokens"),
@@ -290,16 +291,24 @@ def _rows(results: Results, measure: Measure, runs: Iterable[Run]) -> tuple[Row,
 
 
 def _pairs(results: Results, measures: tuple[Measure, Measure], runs: Iterable[Run]) -> tuple[Row, ...]:
-    return tuple(contrasted_row(results, run, measures, ("inside", "outside")) for run in runs)
+    return tuple(contrasted_row(results, run, measures) for run in runs)
 
 
 def _axis_of_trained(results: Results, measure: Measure, mark: Mark | None) -> Dots:
     """All runs over an axis that the trained ones fill: a far reference would press them together."""
-    values = [value for run in results.trained for value in finite(results.values(run, measure))]
+    limits = _limits(results, (measure,), mark)
+    return Dots(_rows(results, measure, _all(results)), measure.unit, mark, limits=limits)
+
+
+def _limits(results: Results, measures: Iterable[Measure], mark: Mark | None) -> tuple[float, float] | None:
+    """The ends of an axis that holds the trained runs' seeds and intervals, and the mark."""
+    cells = list(product(results.trained, measures))
+    values = [value for cell in cells for value in finite(results.values(*cell))]
+    intervals = [results.interval(*cell) for cell in cells]
+    values += [end for one in intervals if one.defined for end in (one.low, one.high)]
     values += [mark.value] if mark else []
     pad = 0.05 * (max(values) - min(values)) if values else 0
-    limits = (min(values) - pad, max(values) + pad) if pad else None
-    return Dots(_rows(results, measure, _all(results)), measure.unit, mark, limits=limits)
+    return (min(values) - pad, max(values) + pad) if pad else None
 
 
 # --- the floor and the shares that all runs have in common
