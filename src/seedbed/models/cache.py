@@ -39,7 +39,7 @@ class State:
         """A state of one more token, which is still to be written.
 
         It takes the next place in the same memory if that is free; else it moves to one of twice the size, so that
-        a token costs two copies on average.
+        a token is copied less than once on average.
         """
         memory = self.memory
         if self.length < memory.used or self.length == memory.room.shape[4]:

@@ -5,7 +5,7 @@ step only the documents that are still running take part, so nothing is computed
 
 The gradient is written out, because a step of a small network is mostly bookkeeping. What a gate's gradient is
 multiplied with is computed for all tokens at once, so that the way back needs two to five small operations a step,
-and the gradient of the hidden weights is one product for all steps: a training step takes 0.5 to 0.6 of what
+and the gradient of the hidden weights is one product for all steps: a training step takes 0.6 to 0.65 of what
 `torch.nn`'s layers need for a PackedSequence.
 """
 
