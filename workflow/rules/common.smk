@@ -33,7 +33,11 @@ if not any(Path(".snakemake/metadata").glob("*")) and (stale := PLAN.stale()):
 OVERRIDES = [f"--config={key}={value}" for key, value in config.items()]
 SEEDBED = shlex.join([sys.executable, "-m", "seedbed", *OVERRIDES])
 # In the prefix and not in a rule: where Python stands decides no result, so no parameter may hold it.
-shell.prefix('set -euo pipefail; seedbed() { %s job "$@"; }; ' % SEEDBED)
+shell.prefix(
+    "set -euo pipefail; seedbed() {{ "
+    + SEEDBED.replace("{", "{{").replace("}", "}}")
+    + ' job "$@"; }}; '
+)
 
 
 # Every file is named, not only the page: after a failed rerun an old page must not look up to date.
