@@ -62,7 +62,7 @@ def test_a_second_build_stops_at_once_and_says_who_builds(project: Project) -> N
         second = project.command("build")
         first.kill()
     assert second.returncode == 2
-    assert f"process {first.pid} is building in this folder" in second.stdout
+    assert f"a build runs in this folder, begun by process {first.pid}" in second.stdout
     assert time.monotonic() - began < 30
 
 

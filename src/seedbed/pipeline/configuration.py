@@ -108,6 +108,7 @@ class Configuration:
         self.overrides = dict(overrides or {})
         path = root / "config" / "config.yaml"
         place = "--config" if self.overrides else self._shown(path)
+        self._planned = validated(Settings, read(path), self._shown(path))
         self.settings = validated(Settings, read(path) | self.overrides, place)
         self.studies = {name: self._study(name) for name in self.settings.studies}
 
@@ -118,6 +119,13 @@ class Configuration:
             return (None,)
         own = None if "seeds" in self.overrides else entry.seeds
         return tuple(range(own or self.settings.seeds))
+
+    @property
+    def full(self) -> bool:
+        """Whether every run has at least the seeds that the files give it."""
+        runs = [run for study in self.studies.values() for run in study.runs.values() if run.trained]
+        planned = self._planned.seeds
+        return "seeds" not in self.overrides or all(self.settings.seeds >= (run.seeds or planned) for run in runs)
 
     def evaluated(self, study: str, evaluation: str) -> list[str]:
         """The runs of a study that an evaluation measures."""

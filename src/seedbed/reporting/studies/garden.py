@@ -188,7 +188,7 @@ def choices(results: Results) -> Figure:
         question="Is the right possessive also the first choice?",
         answer="The figure at the top of the page shows its probability. Here is the share of places where no "
         "token of the whole vocabulary is more probable; among k equally probable ones the right one counts 1/k. "
-        "A model may choose well and still be unsure. Inside the [[window]] the subject is among the last 5 words. "
+        "A model can choose well and be unsure. Inside the [[window]] the subject is among the last 5 words. "
         f"{_comparison(results, CHOSEN_OUTSIDE)}",
         panels=(
             Panel("Subject inside the window", Dots(inside, "share")),
