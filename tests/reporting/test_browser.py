@@ -76,23 +76,26 @@ def test_the_page_never_scrolls_sideways(open_page: Callable, width: int) -> Non
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def _opened(page):  # noqa: ANN001, ANN202
+    """The table below the figure on closeness, unfolded."""
+    figure = page.locator('[id="figure:garden:closeness"]')
+    figure.locator("summary").click()
+    return figure.locator("table")
+
+
 def test_a_table_is_sorted_by_value_from_the_keyboard(open_page: Callable) -> None:
-    page = open_page()
-    page.evaluate("document.querySelector('details').open = true")
-    button = page.locator("details table").first.get_by_role("button", name="perplexity")
-    column = page.locator("details table").first.locator("tbody td:nth-child(3)")
+    table = _opened(open_page())
+    button = table.get_by_role("button", name="perplexity")
+    column = table.locator("tbody td:nth-child(3)")
     orders = []
     for _ in range(2):
-        button.focus()
-        page.keyboard.press("Enter")
+        button.press("Enter")
         orders.append([float(text) for text in column.all_inner_texts()])
     assert orders == [sorted(orders[0]), sorted(orders[0], reverse=True)]
 
 
 def test_what_is_no_number_stays_last_in_both_directions(open_page: Callable) -> None:
-    page = open_page()
-    page.evaluate("document.querySelector('details').open = true")
-    table = page.locator("details table").first
+    table = _opened(open_page())
     for _ in range(2):
         table.get_by_role("button", name="seed").press("Space")
         assert table.locator("tbody td:nth-child(2)").all_inner_texts()[-1] == "none"
@@ -100,11 +103,11 @@ def test_what_is_no_number_stays_last_in_both_directions(open_page: Callable) ->
 
 def test_the_filter_keeps_the_rows_that_hold_its_words(open_page: Callable) -> None:
     page = open_page()
-    page.get_by_role("searchbox").fill("flm withheld")
+    page.locator("#seeds").get_by_role("searchbox").fill("flm withheld")
     shown = page.locator("#seeds tbody tr:visible").all_inner_texts()
     assert len(shown) == 2
     assert all("withheld" in row for row in shown)
-    assert page.locator("#seeds output").inner_text() == "2 of 8 rows"
+    assert page.locator("#seeds output").inner_text() == "2 of 11 rows"
 
 
 def test_a_word_of_the_glossary_is_explained_on_focus(open_page: Callable) -> None:
@@ -118,6 +121,39 @@ def test_a_word_of_the_glossary_is_explained_on_focus(open_page: Callable) -> No
 def test_without_script_everything_is_there_and_nothing_is_dead(open_page: Callable) -> None:
     page = open_page(java_script_enabled=False)
     assert page.locator("button:visible, input:visible").count() == 0
-    assert page.locator("svg.panel:visible").count() == 8
+    assert page.locator("svg.panel:visible").count() == 11
     page.locator("summary").first.click()
     assert page.locator("details table").first.is_visible()
+
+
+def test_claims_are_filtered_by_outcome_and_words_from_the_keyboard(open_page: Callable) -> None:
+    page = open_page()
+    choice = page.locator("#claims select")
+    choice.focus()
+    page.keyboard.press("ArrowDown")
+    shown = page.locator("#claims table").first.locator("tbody tr:visible")
+    assert choice.input_value() == "reproduced"
+    assert [cell.strip() for cell in shown.locator("td.outcome").all_inner_texts()] == ["✓ reproduced"] * 2
+    page.keyboard.press("Tab")
+    page.keyboard.type("says b.")
+    assert shown.count() == 1
+    assert page.locator("#claims output").inner_text() == "1 of 8 rows"
+
+
+def test_a_link_to_folded_or_filtered_evidence_shows_it(open_page: Callable) -> None:
+    page = open_page()
+    page.locator("#claims").get_by_role("searchbox").fill("says b")
+    page.locator('[id="claim:objectives:b.reproduced"] td.evidence a').press("Enter")
+    row = page.locator('[id="observation:garden:flm:loss:sentences%3Dall"]')
+    row.wait_for(state="visible")
+    page.goto(page.url.partition("#")[0] + "#claim:objectives:a.reproduced")
+    page.locator('[id="claim:objectives:a.reproduced"]').wait_for(state="visible")
+
+
+def test_on_a_phone_a_claim_is_read_without_scrolling_sideways(open_page: Callable) -> None:
+    page = open_page(390)
+    scroll = page.locator("#claims .scroll").first
+    assert scroll.evaluate("one => one.scrollWidth <= one.clientWidth")
+    page.locator("#claims").get_by_role("button", name="outcome").first.press("Enter")
+    first = page.locator("#claims table").first.locator("tbody tr").first
+    assert "contradicted" in first.inner_text()

@@ -75,6 +75,49 @@ def test_cost_is_recomputed_from_the_timings(build_page: Build, drawn: ModuleTyp
     assert f"All trainings together took {total:.1f} CPU seconds" in page.text
 
 
+def test_differences_between_runs_are_paired_by_seed_and_recomputed(build_page: Build, drawn: ModuleType) -> None:
+    runs = (drawn.trained(), drawn.trained("gru", 3), drawn.EXACT)
+    table = drawn.draw_observations(*runs)
+    losses = table[(table["metric"] == "loss") & (table["condition"] == "sentences=all")]
+    of = {run: losses[losses["run"] == run].set_index("seed")["value"].map(math.exp) for run in ("flm", "gru")}
+    differences = (of["gru"] - of["flm"]).dropna()
+    interval = t_interval(list(differences))
+    page = drawn.Page(build_page(table, runs))
+    rows = [row for row in page.table("Numbers of the figure: Is another") if row["run"] == "gru"]
+    shown = [row["difference from the first run"].replace("−", "-") for row in rows]
+    assert shown == [f"{value:.3f}" for value in differences]
+    alt = next(one for one in page.attribute("aria-label") if one.startswith("Difference in perplexity"))
+    ends = f"[{interval.low:.3f}, {interval.high:.3f}], n = 3".replace("-", "−")
+    assert f"{interval.mean:.3f} {ends}" in alt
+
+
+def test_the_headline_figure_is_recomputed_from_the_observations(build_page: Build, drawn: ModuleType) -> None:
+    runs = (drawn.trained(), drawn.EXACT, drawn.WINDOW)
+    table = drawn.draw_observations(*runs)
+    chosen = (table["run"] == "flm") & (table["metric"] == "pronoun_probability")
+    means = table[chosen].groupby("condition")["value"].mean() * 100
+    page = drawn.Page(build_page(table, runs))
+    alt = next(
+        one for one in page.attribute("aria-label") if one.startswith("Probability of the right possessive")
+    )
+    words = f"{means['window=inside']:.1f}\N{NO-BREAK SPACE}% · {means['window=outside']:.1f}\N{NO-BREAK SPACE}%"
+    assert f"{words}, n = 5" in alt
+    assert "best outside with 5 words 70.0" in alt
+
+
+def test_a_learning_rate_is_compared_only_where_both_variants_are_there(
+    build_page: Build, drawn: ModuleType
+) -> None:
+    variants = [drawn.trained(f"flm{ending}", 3) for ending in ("-lr-third", "-lr-triple")]
+    few, all_of_them = (drawn.Page(build_page(runs=(drawn.trained(), *variants[:n], drawn.EXACT))) for n in (1, 2))
+    assert "figure:garden:rates" not in few.attribute("id")
+    assert "figure:garden:rates" in all_of_them.attribute("id")
+    assert [row["run"] for row in all_of_them.table("Numbers of the figure: How much hangs")][::3][:2] == [
+        "flm-lr-third",
+        "flm",
+    ]
+
+
 # --- bytes
 
 
@@ -112,9 +155,13 @@ def test_another_hash_seed_changes_no_byte(drawn: ModuleType) -> None:
     assert len(digests) == 1
 
 
-def test_ten_runs_stay_far_below_five_megabytes(build_page: Build, drawn: ModuleType) -> None:
-    runs = (*(drawn.trained(f"run{i}", 5, f"Model number {i}") for i in range(9)), drawn.EXACT)
-    assert len(build_page(runs=runs).encode()) < 1_500_000
+def test_eighteen_runs_stay_below_five_megabytes(build_page: Build, drawn: ModuleType) -> None:
+    runs = drawn.full_study()
+    html = build_page(runs=runs)
+    assert len(runs) == 18
+    assert len(html.encode()) < 3_000_000
+    anchors = drawn.Page(html).attribute("id", "tr")
+    assert {f"run:garden:{run.name}" for run in runs} <= set(anchors)
 
 
 # --- the page as a file
@@ -149,10 +196,10 @@ def test_every_figure_has_alternative_text_a_table_and_its_numbers_as_csv(
 ) -> None:
     page = drawn.Page(build_page())
     panels = [found for tag, found in page.elements if tag == "svg" and found.get("class") == "panel"]
-    assert len(panels) == 8
+    assert len(panels) == 11
     assert all(panel["role"] == "img" and len(panel["aria-label"] or "") > 40 for panel in panels)
     figures = page.attribute("id", "figure")
-    assert len(figures) == 4
+    assert len(figures) == 6
     assert sum(name.startswith("Numbers of the figure") for name in page.tables) == len(figures)
     names = page.attribute("download")
     assert {f"garden-{figure.rpartition(':')[2]}.csv" for figure in figures} < set(names)

@@ -113,7 +113,7 @@ def _knowledge(results: Results) -> Figure:
         name="knowledge",
         question="What does each model know, inside and outside the window?",
         answer="“The children grow the fresh pumpkin from … own garden”: the subject decides that the word is "
-        "“their”. The nearer it stands, the easier that is to learn. Shown is the probability that a model gives "
+        "“their”. Shown is the probability that a model gives "
         "the right word, where the subject is among the last 5 words, inside the [[window]], and where it is "
         f"further back. {_comparison(results, KNOWN_OUTSIDE)}",
         panels=(
