@@ -29,9 +29,9 @@ def chance(results: Results, runs: Sequence[Run], perplexity: Measure, excess: M
         question="Is another structure worth more than another seed?",
         answer=f"Another [[seed]] is another corpus, initialisation and order. {compared.words()} Each run is "
         "compared seed by seed, with the same corpus and order on both sides, so that much of the noise cancels: "
-        "an interval that stays clear of 0 is a difference. Each interval is a 95 % one, and they are not adjusted "
-        "for their number. Another test set would move all runs together, since they share it; the [[excess]] "
-        "takes the language’s own loss off, and with it most of that.",
+        "an interval that stays clear of 0 is a difference. Each interval is a 95 % one, and they are not "
+        "adjusted for their number. Another test set would move all runs together, since they share it; the "
+        "[[excess]] takes the language’s own loss off, and with it most of that.",
         panels=(
             Panel("Difference in perplexity, seed by seed", compared.panel()),
             Panel("Excess about its mean, nats a token", Dots(_noise_rows(results, runs, excess), "nat", ZERO)),

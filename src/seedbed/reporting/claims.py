@@ -115,9 +115,9 @@ def apart(judged: Judged) -> str:
 
 
 def reasons(judged: Judged) -> dict[str, int]:
-    """Reason, with its meaning → how many items have no claim for it."""
+    """Reason in words → how many items have no claim for it."""
     found = Counter[str](one.reason for one in judged.excluded.values())
-    return {f"{name} ({meaning})": found[name] for name, meaning in REASONS.items() if found[name]}
+    return {meaning: found[name] for name, meaning in REASONS.items() if found[name]}
 
 
 def claims_table(name: str, verdicts: Sequence[Verdict], judged: Judged, places: Places) -> Table:
