@@ -71,6 +71,16 @@ def fit(objective: Copied | None = None, options: Options = OPTIONS, **seeds: in
     return train(unfilled(Unigram), objective or Copied(), TRAINING, VALIDATION, options, SEEDS | seeds)
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("epochs", 0), ("batch", 0), ("warm_up", -1), ("learning_rate", -1.0)]
+    + [("learning_rate", bad) for bad in (math.nan, math.inf)],
+)
+def test_an_option_out_of_its_range_is_refused_by_name(option: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"^{option} {value}: expected a finite number, at least [01]$"):
+        replace(OPTIONS, **{option: value})
+
+
 def test_the_same_seeds_give_the_same_weights_and_log() -> None:
     one, two = fit(), fit()
     assert one.log == two.log or str(one.log) == str(two.log)
