@@ -75,8 +75,9 @@ def train(
 ) -> Trained:
     """Train a model from its initialisation stream.
 
-    A loss that is not finite ends the training: a diverged run is a result. Its weights are those of the best
-    epoch before, or the initial ones; its log ends with the loss that was not finite.
+    A step's loss that is not finite ends the training: a diverged run is a result. Its weights are those of the
+    best epoch before, or the initial ones; its log ends with the loss that was not finite. Weights that the very
+    last step spoilt show in the validation loss alone.
 
     Args:
         model: Its weights are filled here, whatever they hold.
