@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-
 from typing import TYPE_CHECKING
 
 import numpy as np

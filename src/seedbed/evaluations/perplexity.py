@@ -4,8 +4,8 @@ The test set is drawn from the full language. A predictor that is the language h
 exactly 0. The excess of any other estimates its divergence; over all tokens it can fall below 0 by chance alone,
 hardly by more than three of its standard errors.
 
-That holds for all tokens together only. Which sentences are withheld is part of what is predicted, so the excess of
-a part is no divergence. A predictor that never expects a withheld pair expects the other words more than the
+That holds for all tokens together only. Which sentences are withheld is part of what is predicted, so the excess
+of a part is no divergence. A predictor that never expects a withheld pair expects the other words more than the
 language does: its excess in ``other`` may be negative, and the gap share of ``withheld`` then exceeds 100 %.
 """
 
