@@ -13,7 +13,7 @@ from seedbed.documents import Documents
 from seedbed.languages.corpora import draw
 from seedbed.log import Log
 from seedbed.pipeline import jobs
-from seedbed.pipeline.configuration import ROOT, Configuration, Run
+from seedbed.pipeline.configuration import Configuration, Run
 from seedbed.pipeline.plan import PURPOSES, Plan
 from seedbed.pipeline.tuning import tune
 from seedbed.pipeline.yaml import ConfigError
@@ -23,11 +23,20 @@ STUDY = {
     "title": "Title",
     "lead": "Lead",
     "rebuilt": True,
-    "data": {"text": {"language": "garden", "training": 6, "validation": 4, "test": 4}},
+    "data": {"text": {"language": "letters", "training": 6, "validation": 4, "test": 4}},
     "runs": {"flm": {"label": "L", "model": {"kind": "transformer"}, "objective": {"kind": "flm"}}},
     "evaluations": {},
     "tune": {"run": "flm", "seeds": 3, "grid": [{"layers": 1}, {"layers": 2}, {"layers": 3}]},
 }
+LANGUAGE = """
+tokens: {begin: <bos>, end: <eos>, period: "."}
+mean_sentences: 3
+lexicon: {word: [a, b, c]}
+draws: {word: {}}
+sentence:
+  - {slot: word, words: "{word}"}
+"""
+SEEDS = (1000, 1001, 1002)
 LOSSES = {1: [1.5, 1.6, 1.7], 2: [1.2, 1.3, 1.4], 3: [1.1, 1.2, math.inf]}
 
 
@@ -36,7 +45,7 @@ def plan_of(root: Path, study: dict[str, object]) -> Plan:
         (root / "config" / folder).mkdir(parents=True)
     (root / "config/config.yaml").write_text("studies: [garden]\nseeds: 2\n")
     (root / "config/studies/garden.yaml").write_text(yaml.safe_dump(study))
-    (root / "config/languages/garden.yaml").write_text((ROOT / "config/languages/garden.yaml").read_text())
+    (root / "config/languages/letters.yaml").write_text(LANGUAGE)
     return Plan(Configuration(root=root))
 
 
@@ -93,7 +102,7 @@ def test_the_choice_with_the_least_mean_loss_comes_first_and_a_diverged_one_last
 def test_every_stream_has_a_seed_that_is_never_reported(tmp_path: Path, trainings: Trainings) -> None:
     plan = plan_of(tmp_path, STUDY)
     tune(plan, "garden")
-    assert trainings.seeds == [dict.fromkeys(PURPOSES, seed) for seed in (1000, 1001, 1002)] * 3
+    assert trainings.seeds == [dict.fromkeys(PURPOSES, seed) for seed in SEEDS] * 3
     validation = draw(plan.corpus("garden", "text", "validation", None)).tokens.tolist()
     corpora = [
         draw(plan.corpus("garden", "text", "training", seed)).tokens.tolist() for seed in (1000, 1001, 1002)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 
+from seedbed.documents import Documents
 from seedbed.languages.corpora import draw
 from seedbed.pipeline import jobs
 from seedbed.pipeline.configuration import TUNING_SEEDS, Run, tuned
@@ -29,9 +30,12 @@ def tune(plan: Plan, study: str) -> None:
     place, grid = f"config/studies/{study}.yaml", studies[study].tune
     if grid is None:
         raise ConfigError(f"{place}: tune: this key is required, with a run, seeds and a grid")
+    data, seeds = studies[study].runs[grid.run].data, range(TUNING_SEEDS, TUNING_SEEDS + grid.seeds)
+    validation = draw(plan.corpus(study, data, "validation", None))
+    training = {seed: draw(plan.corpus(study, data, "training", seed)) for seed in seeds}
     results = []
     for choice, run in zip(grid.grid, tuned(studies[study], place), strict=True):
-        losses = [_loss(plan, study, run, seed) for seed in range(TUNING_SEEDS, TUNING_SEEDS + grid.seeds)]
+        losses = [_loss(plan, study, run, training[seed], validation, seed) for seed in seeds]
         results.append((losses, choice))
         print(f"{choice}: {', '.join(f'{loss:.4f}' for loss in losses)}", flush=True)
     for losses, choice in sorted(results, key=lambda result: statistics.mean(result[0])):
@@ -44,9 +48,7 @@ def _summary(losses: list[float]) -> str:
     return f"{statistics.mean(losses):.4f} nats a token, sd {sd:.4f} over {len(losses)} seeds"
 
 
-def _loss(plan: Plan, study: str, run: Run, seed: int) -> float:
-    """The least validation loss of one training, drawn and trained in memory; infinite if none was finite."""
-    training = draw(plan.corpus(study, run.data, "training", seed))
-    validation = draw(plan.corpus(study, run.data, "validation", None))
+def _loss(plan: Plan, study: str, run: Run, training: Documents, validation: Documents, seed: int) -> float:
+    """The least validation loss of one training, in memory; infinite if none was finite."""
     log = jobs.fit(plan, study, run, training, validation, dict.fromkeys(PURPOSES, seed)).log
     return log.validation_loss[log.selected.index(True)] if any(log.selected) else math.inf
