@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,6 +17,9 @@ from seedbed.evaluations.perplexity import Options, divergence, evaluate
 from seedbed.languages.automaton import Language
 from seedbed.observations import Observation
 from seedbed.references import exact
+
+if TYPE_CHECKING:
+    from conftest import OverDocuments
 
 
 @dataclass(frozen=True)
@@ -107,3 +112,15 @@ def test_perplexity_is_a_mean_over_tokens_not_over_documents(garden: Language) -
     found = observed(exact.Reference(exact.Options(), garden), Context(garden, documents))
     total = sum(garden.log_probability(document) for document in documents)
     assert found["loss", "all"].value == pytest.approx(-total / (len(documents.tokens) - 2))
+
+
+def test_errors_are_those_of_documents_drawn_as_wholes(
+    context: Context, error_over_documents: OverDocuments
+) -> None:
+    def measure(indices: Iterable[int]) -> dict[tuple[str, object], Observation]:
+        return observed(Mixture(context.language, 0.2), replace(context, test=context.test.take(indices)))
+
+    single = [measure([index]) for index in range(60)]
+    for key, found in measure(range(60)).items():
+        if found.n is not None:
+            assert found.item_error == pytest.approx(error_over_documents([one[key] for one in single])), key

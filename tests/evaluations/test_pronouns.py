@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,6 +18,9 @@ from seedbed.languages import exact as quantities
 from seedbed.languages.automaton import Language
 from seedbed.observations import Observation
 from seedbed.references import exact
+
+if TYPE_CHECKING:
+    from conftest import OverDocuments
 
 Found = dict[tuple[str, object], Observation]
 
@@ -110,3 +115,16 @@ def test_counts_follow_the_exact_share(garden: Language, context: Context) -> No
     inside, outside = (found["pronoun_count", name].value for name in ("inside", "outside"))
     share = quantities.share_beyond(quantities.all_sentences(garden), "tail possessive", "subject", 5)
     assert outside / (inside + outside) == pytest.approx(share, abs=4 * math.sqrt(0.25 / (inside + outside)))
+
+
+def test_errors_are_those_of_documents_drawn_as_wholes(
+    context: Context, error_over_documents: OverDocuments
+) -> None:
+    def measure(indices: Iterable[int]) -> Found:
+        predictor = exact.Reference(exact.Options(window=5), context.language)
+        return observed(predictor, replace(context, test=context.test.take(indices)))
+
+    single = [measure([index]) for index in range(60)]
+    for metric in ("pronoun_probability", "pronoun_accuracy"):
+        found = measure(range(60))[metric, "outside"]
+        assert found.item_error == pytest.approx(error_over_documents([one[metric, "outside"] for one in single]))

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from torch import nn
 
 from seedbed.documents import Documents
 from seedbed.evaluations.context import Context
@@ -33,6 +36,7 @@ def test_predictions_do_not_depend_on_the_other_documents(model: TrainedModel, c
     assert together == pytest.approx(single, abs=1e-5)
 
 
-def test_two_evaluations_of_a_model_are_the_same(model: TrainedModel, context: Context) -> None:
+def test_dropout_is_off_in_predictions(model: TrainedModel, context: Context) -> None:
     documents = context.test.without_last()
-    assert (model.log_probabilities(documents) == model.log_probabilities(documents)).all()
+    dropping = replace(model, network=nn.Sequential(model.network, nn.Dropout(0.5)).train())
+    assert (dropping.log_probabilities(documents) == model.log_probabilities(documents)).all()

@@ -56,3 +56,16 @@ def test_a_diverged_training_is_a_result(context: Context) -> None:
     assert found["diverged", None] == 1
     assert math.isnan(found["best_epoch", None])
     assert math.isnan(found["validation_loss", 1])
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_weights_spoilt_by_the_very_last_step_have_diverged_too(context: Context, bad: float) -> None:
+    log = two_epochs()
+    log.validation_loss[3] = bad
+    assert observed(log, context)["diverged", None] == 1
+
+
+def test_a_training_that_recovered_has_not_diverged(context: Context) -> None:
+    log = two_epochs()
+    log.validation_loss[1] = math.inf
+    assert observed(log, context)["diverged", None] == 0

@@ -158,6 +158,56 @@ def test_1000_documents_hold_980_tail_possessives(sentences: exact.Sentences) ->
     assert 1000 * exact.tokens_a_document(sentences, TAIL) == pytest.approx(980, abs=36)
 
 
+#: The standard deviations of the figures over test sets of 1,000 documents, of the tokens over 8,000.
+SD = {
+    "tokens a document": 0.22,
+    "continuation, nats a token": 0.009,
+    "cloze, nats": 0.034,
+    "positions that a from or with sees": 1.0,
+    "tail possessives in 1,000 documents": 36,
+}
+
+
+def figures(garden: Language, sentences: exact.Sentences) -> dict[str, tuple[float, ...]]:
+    """Every row of the table in config/README.md, exactly."""
+    vocabulary = garden.vocabulary
+    return {
+        "tokens, candidates of a cloze question": (
+            len(vocabulary.marks + vocabulary.words),
+            len(vocabulary.words),
+        ),
+        "tokens a document": (garden.expected_length(),),
+        "perplexity": (garden.perplexity(),),
+        "share of tail possessives out of a 5-word window": (exact.share_beyond(sentences, TAIL, "subject", 5),),
+        "share of tokens in withheld sentences": (exact.withheld_share(sentences),),
+        "continuation, nats a token": (exact.continuation_entropy(sentences),),
+        "cloze, nats": (exact.cloze_entropy(sentences),),
+        "positions that a from or with sees": (exact.visible_positions(sentences, TAIL),),
+        "tail possessives in 1,000 documents": (1000 * exact.tokens_a_document(sentences, TAIL),),
+    }
+
+
+def rows_of_the_readme() -> dict[str, tuple[str, str, str]]:
+    text = (Path(__file__).parents[2] / "config/README.md").read_text(encoding="utf-8")
+    lines = text.partition("| figure | lecture | here | off by |")[2].splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line]
+    return {figure: (lecture, here, off) for figure, lecture, here, off in rows}
+
+
+def test_the_table_of_the_readme_is_exact_to_the_digits_shown(
+    garden: Language, sentences: exact.Sentences
+) -> None:
+    found, rows = figures(garden, sentences), rows_of_the_readme()
+    assert rows.keys() == found.keys()
+    for figure, (lecture, here, off) in rows.items():
+        for value, text in zip(found[figure], here.split(", "), strict=True):
+            assert round(value, len(text.partition(".")[2])) == float(text), figure
+        if figure in SD:
+            assert off == f"{abs(found[figure][0] - float(lecture)) / SD[figure]:.1f} sd"
+        else:
+            assert (here, off) == (lecture, "")
+
+
 def test_longest_of_8000_training_documents_is_near_207(garden: Language) -> None:
     rng = np.random.default_rng(0)
     longest = [garden.training().sample(rng, 8000).lengths.max() for _ in range(6)]

@@ -43,6 +43,10 @@ def changed(path: str, value: object) -> dict[str, Any]:
     return study
 
 
+def grid(*choices: dict[str, object]) -> dict[str, object]:
+    return {"run": "flm", "seeds": 1, "grid": list(choices)}
+
+
 def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> None:
     run = Configuration(root=write(tmp_path, STUDY)).studies["tiny"].runs["flm"]
     assert run.training == {"epochs": 2, "batch": 32, "learning_rate": 0.003, "warm_up": 200}
@@ -80,13 +84,22 @@ def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> No
         (
             "evaluations.perplexty",
             {},
-            r"evaluations\.perplexty: no evaluations/perplexty\.py; did you mean perplexity",
+            r"evaluations\.perplexty\.options: no evaluations/perplexty\.py; did you mean perplexity",
         ),
-        ("evaluations.training.runs", ["flmm"], r"evaluations\.training\.runs: did you mean flm"),
+        ("evaluations.training.runs", ["flmm"], r"evaluations\.training\.runs: flmm: did you mean flm"),
+        ("evaluations.training.runs", ["flm", "flm"], r"evaluations\.training\.runs: flm stands twice"),
+        (
+            "evaluations.training.runs",
+            ["flm", "exact"],
+            r"training\.runs: exact: training measures runs that train",
+        ),
         ("evaluations.training.runs", "some", r"evaluations\.training\.runs.*'all' or 'trained'"),
         ("rebuilt", "yes", r"rebuilt: .*boolean, found 'yes'"),
-        ("tune", {"run": "exact", "seeds": 1, "grid": [{}, {}]}, r"tune\.run: known: flm"),
+        ("tune", grid({}, {"d_model": 8}) | {"run": "exact"}, r"tune\.run: exact: known: flm"),
         ("tune", {"run": "flm", "seeds": 1, "grid": [{}]}, r"tune\.grid: .*at least 2"),
+        ("tune", grid({}, {}), r"tune\.grid: \{\} stands twice"),
+        ("tune", grid({}, {"d_modle": 8}), r"tiny\.yaml: tune\.grid\[1\]\.d_modle: .*did you mean d_model"),
+        ("tune", grid({"d_model": "8"}, {}), r"tiny\.yaml: tune\.grid\[0\]\.d_model: expected int, found '8'"),
     ],
 )
 def test_a_wrong_value_names_its_place_and_the_remedy(
@@ -102,6 +115,7 @@ def test_a_wrong_value_names_its_place_and_the_remedy(
         ({"studies": ["tiny"], "seed": 3}, r"config/config\.yaml: seeds: this key is required"),
         ({"studies": ["tiny"], "seeds": 3, "sedes": 3}, r"sedes: unknown key; did you mean seeds"),
         ({"studies": [], "seeds": 3}, r"studies: .*at least 1"),
+        ({"studies": ["tiny", "tiny"], "seeds": 3}, r"config/config\.yaml: studies: tiny stands twice"),
         ({"studies": ["tny"], "seeds": 3}, r"config/studies/tny\.yaml: no such file; did you mean tiny"),
         ({"studies": "tiny", "seeds": 3}, r"studies: .*list, found 'tiny'"),
         ({"studies": ["tiny"], "seeds": 0}, r"seeds: .*greater than or equal to 1"),
@@ -120,8 +134,24 @@ def test_overrides_are_checked_like_the_file(tmp_path: Path) -> None:
         Configuration(overrides(["sedes=2"]), root)
     with pytest.raises(ConfigError, match=r"--config: seeds: .*integer, found 'two'"):
         Configuration(overrides(["seeds=two"]), root)
+    with pytest.raises(ConfigError, match=r"--config: studies: tiny stands twice"):
+        Configuration(overrides(["studies=[tiny, tiny]"]), root)
     with pytest.raises(ConfigError, match="expected KEY=VALUE"):
         overrides(["seeds"])
+    with pytest.raises(ConfigError, match=r"--config seeds=\[: "):
+        overrides(["seeds=["])
+
+
+def test_an_error_of_the_file_is_not_blamed_on_an_override(tmp_path: Path) -> None:
+    root = write(tmp_path, STUDY, {"studies": ["tiny"], "seeds": 3, "sedes": 3})
+    with pytest.raises(ConfigError, match=r"^config/config\.yaml: sedes: unknown key; did you mean seeds"):
+        Configuration({"seeds": 2}, root)
+
+
+def test_an_evaluation_of_trained_models_measures_trained_runs_where_none_are_named(tmp_path: Path) -> None:
+    configuration = Configuration(root=write(tmp_path, changed("evaluations.training", {})))
+    assert configuration.evaluated("tiny", "training") == ["flm"]
+    assert configuration.evaluated("tiny", "perplexity") == ["exact", "flm"]
 
 
 def test_a_run_may_name_its_seeds_and_an_override_counts_for_every_run(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from seedbed.evaluations import perplexity
 from seedbed.pipeline.configuration import ROOT, Configuration
-from seedbed.pipeline.plan import Plan, data_path, run_path
+from seedbed.pipeline.plan import Plan, check, data_path, run_path
+from seedbed.pipeline.yaml import ConfigError
 
 STUDY = """
 title: A study
@@ -76,3 +78,40 @@ def test_a_reference_depends_on_its_corpus_and_on_no_other(tmp_path: Path) -> No
     assert rows(STUDY.replace("training: 10", "training: 11"))[0] == exact
     for edit in (("training: 10", "training: 11"), ("corpus_seed: 3", "corpus_seed: 4")):
         assert rows(STUDY.replace(*edit))[1] != ngram
+
+
+def test_a_right_configuration_passes_the_check(plan: Plan) -> None:
+    check(plan.configuration)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (
+            ("label: Transformer\n", "label: T\n    training: {epochs: 0}\n"),
+            r"runs\.flm\.training: epochs 0: expected",
+        ),
+        (
+            ("label: Transformer\n", "label: T\n    training: {batch: 0}\n"),
+            r"runs\.flm\.training: batch 0: expected",
+        ),
+        (("corpus_seed: 3", "order: 0"), r"runs\.ngram\.options: order 0: expected"),
+        (("kind: transformer}", "kind: transformer, d_model: 5}"), r"runs\.flm\.model: .*d_model"),
+        (
+            ("evaluations:", "tune: {run: flm, seeds: 1, grid: [{}, {d_model: 5}]}\nevaluations:"),
+            r"garden\.yaml: tune\.grid\[1\]: .*d_model",
+        ),
+    ],
+)
+def test_the_check_builds_every_plugins_options(tmp_path: Path, edit: tuple[str, str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        check(make(tmp_path, STUDY.replace(*edit)).configuration)
+
+
+def test_the_check_builds_the_options_of_evaluations(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: perplexity.Options) -> None:
+        raise ValueError("refused")
+
+    monkeypatch.setattr(perplexity.Options, "__init__", refuse)
+    with pytest.raises(ConfigError, match=r"garden\.yaml: evaluations\.perplexity\.options: refused"):
+        check(plan.configuration)

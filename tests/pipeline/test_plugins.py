@@ -1,11 +1,15 @@
 import dataclasses
 import importlib
+import inspect
+import math
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from seedbed.evaluations.context import Predictor
+from seedbed.evaluations.trained import TrainedModel
 from seedbed.pipeline import plugins
 from seedbed.pipeline.yaml import ConfigError
 
@@ -36,12 +40,22 @@ def test_given_values_replace_defaults_and_a_whole_number_is_a_float() -> None:
         ({"epoch": 3}, r"place\.epoch: loop has no such option; did you mean epochs"),
         ({"epochs": "3"}, r"place\.epochs: expected int, found '3'"),
         ({"epochs": True}, r"place\.epochs: expected int, found True"),
+        ({"learning_rate": math.nan}, r"place\.learning_rate: expected a finite number, found nan"),
+        ({"learning_rate": -math.inf}, r"place\.learning_rate: expected a finite number, found -inf"),
         ({"learning_rate": "1e-3"}, r"place\.learning_rate: expected float, found '1e-3'"),
     ],
 )
 def test_a_wrong_option_names_the_place_and_the_remedy(values: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         plugins.options("training", "loop", values, "place")
+
+
+@pytest.mark.parametrize("name", plugins.names("evaluations"))
+def test_an_evaluation_needs_training_if_it_takes_a_trained_model(name: str) -> None:
+    module = importlib.import_module(f"seedbed.evaluations.{name}")
+    first = next(iter(inspect.signature(module.evaluate, eval_str=True).parameters.values()))
+    assert first.annotation in (TrainedModel, Predictor)
+    assert plugins.needs_training(name) == (first.annotation is TrainedModel)
 
 
 def test_an_unknown_plugin_names_the_near_ones() -> None:

@@ -9,10 +9,12 @@ from itertools import chain
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from seedbed.documents import Documents
-from seedbed.models.initialisation import unfilled
+from seedbed.models.initialisation import fill, unfilled
+from seedbed.randomness import torch_stream
 from seedbed.training.loop import Options, Trained, train, validation_loss
 
 TRAINING = Documents.of([[0, 1, 2][: 1 + index % 3] for index in range(23)])
@@ -71,10 +73,54 @@ def fit(objective: Copied | None = None, options: Options = OPTIONS, **seeds: in
     return train(unfilled(Unigram), objective or Copied(), TRAINING, VALIDATION, options, SEEDS | seeds)
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("epochs", 0), ("batch", 0), ("warm_up", -1), ("learning_rate", -1.0)]
+    + [("learning_rate", bad) for bad in (math.nan, math.inf)],
+)
+def test_an_option_out_of_its_range_is_refused_by_name(option: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"^{option} {value}: expected a finite number, at least [01]$"):
+        replace(OPTIONS, **{option: value})
+
+
 def test_the_same_seeds_give_the_same_weights_and_log() -> None:
     one, two = fit(), fit()
     assert one.log == two.log or str(one.log) == str(two.log)
     assert all(torch.equal(one.weights[name], two.weights[name]) for name in one.weights)
+
+
+class Interrupted(Copied):
+    """Ends the process's work in the middle of the second epoch."""
+
+    def loss(self, model: nn.Module, batch: Tensor) -> tuple[Tensor, int]:
+        if len(self.draws) > 9:
+            raise KeyboardInterrupt
+        return super().loss(model, batch)
+
+
+def test_a_training_interrupted_and_run_again_gives_the_same_weights_and_log() -> None:
+    whole = fit()
+    with pytest.raises(KeyboardInterrupt):
+        fit(Interrupted())
+    again = fit()
+    assert str(again.log) == str(whole.log)
+    assert all(torch.equal(again.weights[name], whole.weights[name]) for name in whole.weights)
+
+
+class Watching(Copied):
+    """Notes what torch is set to while it trains."""
+
+    def loss(self, model: nn.Module, batch: Tensor) -> tuple[Tensor, int]:
+        self.threads, self.deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+        return super().loss(model, batch)
+
+
+def test_training_uses_one_thread_and_deterministic_algorithms() -> None:
+    torch.set_num_threads(2)
+    torch.use_deterministic_algorithms(False)
+    objective = Watching()
+    fit(objective)
+    assert (objective.threads, objective.deterministic) == (1, True)
 
 
 @pytest.mark.parametrize("stream", ["initialisation", "order"])
@@ -109,6 +155,40 @@ def test_every_epoch_sees_every_document_once_in_another_order() -> None:
     epochs = [list(chain(*batches[start : start + steps])) for start in range(0, len(batches), steps)]
     assert all(sorted(epoch) == sorted(TRAINING.tokens.tolist()) for epoch in epochs)
     assert epochs[0] != epochs[1]
+
+
+def test_steps_are_those_of_adam_on_the_mean_over_tokens() -> None:
+    objective = Copied()
+    trained = fit(objective, Options(epochs=1, batch=8, learning_rate=0.5, warm_up=3))
+    batches = [np.array(seen) for seen in objective.seen[:3]]
+    assert len({len(batch) for batch in batches}) > 1
+    weights = adam(initial_weights(), batches, rates=[0.5 / 3, 1 / 3, 0.5])
+    for name, expected in weights.items():
+        assert trained.weights[name].numpy() == pytest.approx(expected, abs=1e-6)
+
+
+def initial_weights() -> dict[str, NDArray[np.float64]]:
+    model = unfilled(Unigram)
+    fill(model, torch_stream(0, "initialisation"))
+    return {name: tensor.double().numpy() for name, tensor in model.state_dict().items()}
+
+
+def adam(
+    weights: dict[str, NDArray[np.float64]], batches: list[NDArray[np.int64]], rates: list[float]
+) -> dict[str, NDArray[np.float64]]:
+    """Algorithm 1 of Kingma and Ba (2015) for `Unigram`, with the mean loss a token of each batch."""
+    first = {name: np.zeros_like(array) for name, array in weights.items()}
+    second = {name: np.zeros_like(array) for name, array in weights.items()}
+    for step, (batch, rate) in enumerate(zip(batches, rates, strict=True), start=1):
+        powers = np.exp(weights["logits.weight"][:, 0] + weights["logits.bias"])
+        slope = powers / powers.sum() - np.bincount(batch, minlength=3) / len(batch)
+        for name in weights:
+            gradient = slope.reshape(weights[name].shape)
+            first[name] = 0.9 * first[name] + 0.1 * gradient
+            second[name] = 0.999 * second[name] + 0.001 * gradient**2
+            mean, square = first[name] / (1 - 0.9**step), second[name] / (1 - 0.999**step)
+            weights[name] = weights[name] - rate * mean / (np.sqrt(square) + 1e-8)
+    return weights
 
 
 def test_training_reaches_the_frequencies_of_the_tokens() -> None:
@@ -156,6 +236,24 @@ def test_a_diverged_training_stops_and_keeps_the_last_finite_weights(bad: float)
 def test_a_training_that_diverges_at_once_keeps_its_initial_weights() -> None:
     trained = fit(Scripted([], {1: math.nan}))
     assert not any(trained.log.selected)
+    assert all(tensor.isfinite().all() for tensor in trained.weights.values())
+
+
+class Spoiling(Copied):
+    """A last step whose loss is finite and whose gradient is not, like that of the square root at 0."""
+
+    def loss(self, model: nn.Module, batch: Tensor) -> tuple[Tensor, int]:
+        total, count = super().loss(model, batch)
+        if model.training and len(self.draws) == 3 * 5 + 2:  # three epochs of five steps, two validations
+            total = total + (model.get_parameter("logits.bias") * 0).sqrt().sum()
+        return total, count
+
+
+def test_weights_spoilt_by_the_very_last_step_show_in_the_validation_loss_and_are_not_kept() -> None:
+    trained = fit(Spoiling())
+    assert len(trained.log.epoch) == 15
+    assert math.isfinite(trained.log.training_loss[-1])
+    assert math.isnan(trained.log.validation_loss[-1])
     assert all(tensor.isfinite().all() for tensor in trained.weights.values())
 
 

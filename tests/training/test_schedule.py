@@ -22,7 +22,7 @@ def test_the_rate_falls_as_a_half_cosine_to_zero() -> None:
     assert all(later < earlier for earlier, later in pairwise(RATES[199:]))
 
 
-def test_without_warm_up_the_rate_starts_near_the_peak() -> None:
+def test_without_warm_up_the_rate_starts_one_step_below_the_peak() -> None:
     assert learning_rate(0, 10, 1.0, 0) == pytest.approx((1 + math.cos(math.pi / 10)) / 2)
 
 

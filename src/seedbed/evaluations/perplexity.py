@@ -1,7 +1,12 @@
 """How far a predictor is from the language, token by token (objectives 5.1, 5.2).
 
-The test set is drawn from the full language, so that a perfect predictor has an excess near 0 and a divergence of
-exactly 0; only the language itself has exactly 0 in both.
+The test set is drawn from the full language. A predictor that is the language has an excess and a divergence of
+exactly 0. The excess of any other estimates its divergence; over all tokens it can fall below 0 by chance alone,
+hardly by more than three of its standard errors.
+
+That holds for all tokens together only. Which sentences are withheld is part of what is predicted, so the excess
+of a part is no divergence. A predictor that never expects a withheld pair expects the other words more than the
+language does: its excess in ``other`` may be negative, and the gap share of ``withheld`` then exceeds 100 %.
 """
 
 from __future__ import annotations

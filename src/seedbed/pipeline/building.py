@@ -103,6 +103,7 @@ class _Snakemake:
             text=True,
             encoding="utf-8",
             errors="replace",
+            env=os.environ | {"SEEDBED_BUILD": "1"},
             pass_fds=[self.lock],
             start_new_session=True,
         )

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 from seedbed.pipeline import plugins
 from seedbed.pipeline.validation import validated
@@ -22,11 +22,22 @@ ROOT = plugins.PACKAGE.parents[1]
 #: Seeds from here on are for `make tune` alone and never reported.
 TUNING_SEEDS = 1000
 
+_Item = TypeVar("_Item")
+
+
+def _distinct(items: list[_Item]) -> list[_Item]:
+    twice = [item for index, item in enumerate(items) if item in items[:index]]
+    if twice:
+        raise ValueError(f"{twice[0]} stands twice")
+    return items
+
+
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9-]*$")]
 PluginName = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]
 Seed = Annotated[StrictInt, Field(ge=0, lt=TUNING_SEEDS)]
 Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
 Values = dict[str, Scalar]
+Distinct = AfterValidator(_distinct)
 
 
 class _Strict(BaseModel):
@@ -64,7 +75,7 @@ class Run(_Strict):
 class Evaluation(_Strict):
     """Which runs an evaluation measures, and its options."""
 
-    runs: Literal["all", "trained"] | list[Name] = "all"
+    runs: Literal["all", "trained"] | Annotated[list[Name], Distinct] = "all"
     options: Values = {}
 
 
@@ -73,7 +84,7 @@ class Tune(_Strict):
 
     run: Name
     seeds: Annotated[StrictInt, Field(ge=1)]
-    grid: Annotated[list[Values], Field(min_length=2)]
+    grid: Annotated[list[Values], Field(min_length=2), Distinct]
 
 
 class Study(_Strict):
@@ -92,7 +103,7 @@ class Study(_Strict):
 class Settings(_Strict):
     """config/config.yaml: which studies, and the number of seeds where a run names none."""
 
-    studies: Annotated[list[Name], Field(min_length=1)]
+    studies: Annotated[list[Name], Field(min_length=1), Distinct]
     seeds: Annotated[StrictInt, Field(ge=1, lt=TUNING_SEEDS)]
 
 
@@ -107,9 +118,11 @@ class Configuration:
         self.root = root
         self.overrides = dict(overrides or {})
         path = root / "config" / "config.yaml"
-        place = "--config" if self.overrides else self._shown(path)
-        self._planned = validated(Settings, read(path), self._shown(path))
-        self.settings = validated(Settings, read(path) | self.overrides, place)
+        written = read(path)
+        self._planned = validated(Settings, written, self._shown(path))
+        self.settings = (
+            validated(Settings, written | self.overrides, "--config") if self.overrides else self._planned
+        )
         self.studies = {name: self._study(name) for name in self.settings.studies}
 
     def seeds(self, study: str, run: str) -> tuple[int | None, ...]:
@@ -128,11 +141,12 @@ class Configuration:
         return "seeds" not in self.overrides or all(self.settings.seeds >= (run.seeds or planned) for run in runs)
 
     def evaluated(self, study: str, evaluation: str) -> list[str]:
-        """The runs of a study that an evaluation measures."""
+        """The runs of a study that an evaluation measures; ``all`` are those that it can measure."""
         runs, chosen = self.studies[study].runs, self.studies[study].evaluations[evaluation].runs
         if isinstance(chosen, list):
             return chosen
-        return [name for name, run in runs.items() if run.trained or chosen == "all"]
+        references = chosen == "all" and not plugins.needs_training(evaluation)
+        return [name for name, run in runs.items() if run.trained or references]
 
     @cached_property
     def languages(self) -> dict[str, dict[str, object]]:
@@ -142,20 +156,17 @@ class Configuration:
 
     def _study(self, name: str) -> Study:
         path = self._file("studies", name)
-        study = validated(Study, read(path), self._shown(path))
-        _check_names(study, self._shown(path))
-        runs = {key: _resolved(run, study, f"{self._shown(path)}: runs.{key}") for key, run in study.runs.items()}
+        place = self._shown(path)
+        study = validated(Study, read(path), place)
+        _check_names(study, place)
+        runs = {key: _resolved(run, study, f"{place}: runs.{key}") for key, run in study.runs.items()}
         evaluations = {
-            key: entry.model_copy(
-                update={
-                    "options": plugins.options(
-                        "evaluations", key, entry.options, f"{self._shown(path)}: evaluations.{key}"
-                    )
-                }
-            )
+            key: _measuring(key, entry, study, f"{place}: evaluations.{key}")
             for key, entry in study.evaluations.items()
         }
-        return study.model_copy(update={"runs": runs, "evaluations": evaluations})
+        study = study.model_copy(update={"runs": runs, "evaluations": evaluations})
+        tuned(study, place)
+        return study
 
     def _file(self, folder: str, name: str) -> Path:
         path = self.root / "config" / folder / f"{name}.yaml"
@@ -172,13 +183,13 @@ def overrides(texts: Iterable[str]) -> dict[str, object]:
     """``KEY=VALUE`` texts as a mapping, values read as YAML.
 
     Raises:
-        ConfigError: a text without ``=``.
+        ConfigError: a text without ``=``, or a value that is no YAML.
     """
     pairs = [text.partition("=") for text in texts]
     for key, equals, value in pairs:
         if not equals:
             raise ConfigError(f"--config {key}{value}: expected KEY=VALUE, such as seeds=3")
-    return {key: read_text(value) for key, _, value in pairs}
+    return {key: read_text(value, f"--config {key}={value}") for key, _, value in pairs}
 
 
 def _check_names(study: Study, place: str) -> None:
@@ -188,10 +199,10 @@ def _check_names(study: Study, place: str) -> None:
     for key, evaluation in study.evaluations.items():
         for name in evaluation.runs if isinstance(evaluation.runs, list) else ():
             if name not in study.runs:
-                raise ConfigError(f"{place}: evaluations.{key}.runs: {plugins.nearest(name, study.runs)}")
+                raise ConfigError(f"{place}: evaluations.{key}.runs: {name}: {plugins.nearest(name, study.runs)}")
     if study.tune and not (study.tune.run in study.runs and study.runs[study.tune.run].trained):
         trained = [name for name, run in study.runs.items() if run.trained]
-        raise ConfigError(f"{place}: tune.run: {plugins.nearest(study.tune.run, trained)}")
+        raise ConfigError(f"{place}: tune.run: {study.tune.run}: {plugins.nearest(study.tune.run, trained)}")
 
 
 def _resolved(run: Run, study: Study, place: str) -> Run:
@@ -212,6 +223,31 @@ def _resolved(run: Run, study: Study, place: str) -> Run:
             "training": plugins.options("training", "loop", study.training | run.training, f"{place}.training"),
         }
     )
+
+
+def _measuring(name: str, entry: Evaluation, study: Study, place: str) -> Evaluation:
+    """The evaluation with every option filled in, if it can measure the runs that it names."""
+    options = plugins.options("evaluations", name, entry.options, f"{place}.options")
+    for run in entry.runs if isinstance(entry.runs, list) else ():
+        if plugins.needs_training(name) and not study.runs[run].trained:
+            raise ConfigError(f"{place}.runs: {run}: {name} measures runs that train, and this is a reference run")
+    return entry.model_copy(update={"options": options})
+
+
+def tuned(study: Study, place: str) -> list[Run]:
+    """The run that is to be tuned, under each choice of the grid; none without ``tune``.
+
+    Raises:
+        ConfigError: a choice has an unknown option or one of the wrong type.
+    """
+    if study.tune is None:
+        return []
+    run = study.runs[study.tune.run]
+    models = [
+        plugin_values("models", run.model | choice, f"{place}: tune.grid[{index}]")
+        for index, choice in enumerate(study.tune.grid)
+    ]
+    return [run.model_copy(update={"model": model}) for model in models]
 
 
 def plugin_values(folder: str, values: Mapping[str, object], place: str) -> Values:

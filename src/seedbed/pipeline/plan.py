@@ -14,7 +14,7 @@ from pathlib import Path
 from seedbed.languages.corpora import Corpus
 from seedbed.pipeline import plugins
 from seedbed.pipeline.claims import Claims, check_names, read_claims, settings
-from seedbed.pipeline.configuration import ROOT, Configuration, Run, Values
+from seedbed.pipeline.configuration import ROOT, Configuration, Run, Values, tuned
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
 from seedbed.pipeline.storage import FORMAT, carries
 from seedbed.pipeline.yaml import ConfigError
@@ -320,7 +320,16 @@ def check(configuration: Configuration) -> None:
         except ValueError as error:
             raise ConfigError(str(error)) from error
     for name, study in configuration.studies.items():
+        file = f"config/studies/{name}.yaml"
         for key, run in study.runs.items():
-            place = f"config/studies/{name}.yaml: runs.{key}"
-            for folder, kind, options in _plugins(run):
-                plugins.build(folder, kind, options, f"{place}.{folder}")
+            _build(run, f"{file}: runs.{key}")
+        for index, run in enumerate(tuned(study, file)):
+            plugins.build("models", *split(run.model), f"{file}: tune.grid[{index}]")
+        for key, entry in study.evaluations.items():
+            plugins.build("evaluations", key, entry.options, f"{file}: evaluations.{key}.options")
+
+
+def _build(run: Run, place: str) -> None:
+    keys = {"models": "model", "objectives": "objective", "references": "options"}
+    for folder, kind, options in _plugins(run):
+        plugins.build(folder, kind, options, f"{place}.{keys.get(folder, folder)}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -43,7 +44,7 @@ class Option:
         """The value in the option's own type; a whole number is also a valid float.
 
         Raises:
-            ConfigError: wrong type or none of the choices.
+            ConfigError: wrong type, none of the choices, or a number that is not finite.
         """
         if self.choices:
             if value not in self.choices:
@@ -53,6 +54,8 @@ class Option:
             value = float(value)
         if type(value) is not self.kind:
             raise ConfigError(f"{place}: expected {self.kind.__name__}, found {value!r}")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"{place}: expected a finite number, found {value!r}")
         return value  # type: ignore[return-value]
 
 
@@ -80,6 +83,11 @@ def options(folder: str, name: str, values: Mapping[str, object], place: str) ->
     }
 
 
+def needs_training(evaluation: str) -> bool:
+    """Whether an evaluation measures trained runs alone: its ``evaluate`` takes a `TrainedModel`."""
+    return _first_parameter(PACKAGE / "evaluations" / f"{evaluation}.py", "evaluate") == "TrainedModel"
+
+
 def load(folder: str, name: str) -> ModuleType:
     """Import a plug-in's module."""
     return importlib.import_module(f"seedbed.{folder}.{name}")
@@ -98,11 +106,24 @@ def build(folder: str, name: str, values: Mapping[str, Value], place: str) -> ob
 
 
 @cache
+def _first_parameter(path: Path, function: str) -> str:
+    """The type of a function's first parameter, as it is written; empty where there is none."""
+    defined = [node for node in _parsed(path).body if isinstance(node, ast.FunctionDef) and node.name == function]
+    written = [node.args.args[0].annotation for node in defined if node.args.args]
+    return ast.unparse(written[0]) if written and written[0] else ""
+
+
+@cache
 def _declared(path: Path) -> dict[str, Option]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    body = next(node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Options")
+    body = next(
+        node.body for node in _parsed(path).body if isinstance(node, ast.ClassDef) and node.name == "Options"
+    )
     fields = (node for node in body if isinstance(node, ast.AnnAssign))
     return {ast.unparse(field.target): _option(field, path) for field in fields}
+
+
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _option(field: ast.AnnAssign, path: Path) -> Option:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 import statistics
 
+from seedbed.documents import Documents
 from seedbed.languages.corpora import draw
-from seedbed.pipeline import jobs, plugins
-from seedbed.pipeline.configuration import TUNING_SEEDS, plugin_values
+from seedbed.pipeline import jobs
+from seedbed.pipeline.configuration import TUNING_SEEDS, Run, tuned
 from seedbed.pipeline.plan import PURPOSES, Plan
+from seedbed.pipeline.plugins import nearest
 from seedbed.pipeline.yaml import ConfigError
 
 
@@ -22,25 +24,31 @@ def tune(plan: Plan, study: str) -> None:
     Raises:
         ConfigError: no such study, or it has no grid.
     """
-    entry = plan.configuration.studies.get(study)
-    if entry is None or entry.tune is None:
-        raise ConfigError(f"config/studies/{study}.yaml: tune: a study with a grid to tune is expected")
+    studies = plan.configuration.studies
+    if study not in studies:
+        raise ConfigError(f"{study} is no study of config/config.yaml; {nearest(study, studies)}")
+    place, grid = f"config/studies/{study}.yaml", studies[study].tune
+    if grid is None:
+        raise ConfigError(f"{place}: tune: this key is required, with a run, seeds and a grid")
+    data, seeds = studies[study].runs[grid.run].data, range(TUNING_SEEDS, TUNING_SEEDS + grid.seeds)
+    validation = draw(plan.corpus(study, data, "validation", None))
+    training = {seed: draw(plan.corpus(study, data, "training", seed)) for seed in seeds}
     results = []
-    for choice in entry.tune.grid:
-        seeds = range(TUNING_SEEDS, TUNING_SEEDS + entry.tune.seeds)
-        losses = [_loss(plan, study, entry.tune.run, choice, seed) for seed in seeds]
-        results.append((statistics.mean(losses), choice, losses))
+    for choice, run in zip(grid.grid, tuned(studies[study], place), strict=True):
+        losses = [_loss(plan, study, run, training[seed], validation, seed) for seed in seeds]
+        results.append((losses, choice))
         print(f"{choice}: {', '.join(f'{loss:.4f}' for loss in losses)}", flush=True)
-    for mean, choice, _ in sorted(results, key=lambda result: result[0]):
-        print(f"mean validation loss {mean:.4f} nats a token: {choice}")
+    for losses, choice in sorted(results, key=lambda result: statistics.mean(result[0])):
+        print(f"mean validation loss {_summary(losses)}: {choice}")
 
 
-def _loss(plan: Plan, study: str, name: str, choice: dict[str, plugins.Value], seed: int) -> float:
-    """The least validation loss of one training, drawn and trained in memory."""
-    run = plan.run(study, name)
-    place = f"config/studies/{study}.yaml: tune.grid"
-    run = run.model_copy(update={"model": plugin_values("models", run.model | choice, place)})
-    training = draw(plan.corpus(study, run.data, "training", seed))
-    validation = draw(plan.corpus(study, run.data, "validation", None))
+def _summary(losses: list[float]) -> str:
+    defined = len(losses) > 1 and all(map(math.isfinite, losses))
+    sd = statistics.stdev(losses) if defined else math.nan
+    return f"{statistics.mean(losses):.4f} nats a token, sd {sd:.4f} over {len(losses)} seeds"
+
+
+def _loss(plan: Plan, study: str, run: Run, training: Documents, validation: Documents, seed: int) -> float:
+    """The least validation loss of one training, in memory; infinite if none was finite."""
     log = jobs.fit(plan, study, run, training, validation, dict.fromkeys(PURPOSES, seed)).log
     return log.validation_loss[log.selected.index(True)] if any(log.selected) else math.inf

@@ -7,6 +7,7 @@ One loader for every file of the project: YAML 1.2's plain scalars (``1e-3`` is 
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from pathlib import Path
 
 import yaml
@@ -32,16 +33,20 @@ class _Loader(_Base):
         seen: set[object] = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, Hashable):
+                raise _wrong(f"expected a word as a key, found {key!r}", key_node)
             if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands twice in one mapping", key_node.start_mark
-                )
+                raise _wrong(f"the key {key!r} stands twice in one mapping", key_node)
             seen.add(key)
         return super().construct_mapping(node, deep)
 
     def construct_number(self, node: yaml.ScalarNode) -> int:
         text = str(self.construct_scalar(node))
         return int(text, {"0x": 16, "0o": 8}.get(text[:2], 10))
+
+
+def _wrong(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
 
 _SCALARS = (
@@ -56,6 +61,10 @@ for _tag, _pattern, _first in _SCALARS:
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_number)
 
 
+#: What PyYAML lets through where a text does not fit its explicit tag, as in ``!!bool maybe``, or is too long.
+_MISFITS = (ValueError, KeyError, AttributeError, RecursionError)
+
+
 def read(path: Path) -> dict[str, object]:
     """The mapping in a YAML file.
 
@@ -63,16 +72,24 @@ def read(path: Path) -> dict[str, object]:
         ConfigError: no such file, no YAML, a duplicate key, or no mapping with words as keys.
     """
     try:
-        content = yaml.load(path.read_bytes(), _Loader)
+        text = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: {error}") from error
+    content = read_text(text, str(path))
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise ConfigError(f"{path}: expected a mapping of words to values, found {type(content).__name__}")
     return content
 
 
-def read_text(text: str) -> object:
-    """The value that a single YAML text stands for, by the same rules."""
-    return yaml.load(text, _Loader)
+def read_text(text: str | bytes, place: str) -> object:
+    """The value that a YAML text stands for.
+
+    Raises:
+        ConfigError: no YAML, or a duplicate key; the message begins with the place.
+    """
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{place}: {error}") from error
+    except _MISFITS as error:
+        raise ConfigError(f"{place}: expected YAML: {type(error).__name__}: {error}") from error

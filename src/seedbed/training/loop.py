@@ -31,6 +31,16 @@ class Options:
     learning_rate: float = 0.003  # the peak, reached at the end of the warm-up
     warm_up: int = 200  # steps
 
+    def __post_init__(self) -> None:
+        """Check the ranges.
+
+        Raises:
+            ValueError: an option is out of its range.
+        """
+        for name, least in (("epochs", 1), ("batch", 1), ("learning_rate", 0), ("warm_up", 0)):
+            if not least <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} {getattr(self, name)}: expected a finite number, at least {least}")
+
 
 _Batch = TypeVar("_Batch")
 
@@ -65,8 +75,9 @@ def train(
 ) -> Trained:
     """Train a model from its initialisation stream.
 
-    A loss that is not finite ends the training: a diverged run is a result. Its weights are those of the best
-    epoch before, or the initial ones; its log ends with the loss that was not finite.
+    A step's loss that is not finite ends the training: a diverged run is a result. Its weights are those of the
+    best epoch before, or the initial ones; its log ends with the loss that was not finite. Weights that the very
+    last step spoilt show in the validation loss alone.
 
     Args:
         model: Its weights are filled here, whatever they hold.
