@@ -46,7 +46,10 @@ def test_what_repeats_or_holds_by_construction_is_shown_and_not_counted(
     build_page: Build, drawn: ModuleType
 ) -> None:
     page = drawn.Page(build_page())
-    assert "1 statements that repeat a counted one, and 2 that are true by construction" in page.text
+    assert (
+        "repeat a counted one (1), and what is true by construction or a setting of ours (2, of which 2 hold)"
+        in page.text
+    )
     assert len(page.table("Claims with their verdicts")) == 8
     assert len(page.table("Claims that hold by construction")) == 2
 

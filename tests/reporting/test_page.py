@@ -271,6 +271,17 @@ def test_an_evaluation_that_is_missing_shows_as_not_measured(build_page: Build, 
     assert "not measured" in {row["perplexity"] for row in page.table("Numbers of the figure: How close")}
 
 
+def test_a_run_without_an_evaluation_keeps_its_row_in_the_figures(build_page: Build, drawn: ModuleType) -> None:
+    runs = (drawn.trained(), drawn.trained("gru", label="GRU"), drawn.EXACT)
+    table = drawn.draw_observations(*runs)
+    table = table[~((table["run"] == "gru") & table["metric"].str.startswith("pronoun"))]
+    page = drawn.Page(build_page(table, runs))
+    alt = next(
+        one for one in page.attribute("aria-label") if one.startswith("Probability of the right possessive")
+    )
+    assert "GRU: not measured · not measured" in alt
+
+
 def test_an_empty_table_builds_and_says_so(build_page: Build, drawn: ModuleType) -> None:
     nothing = drawn.table([])
     page = drawn.Page(build_page(nothing, timings=nothing))
