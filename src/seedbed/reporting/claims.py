@@ -109,8 +109,8 @@ def apart(judged: Judged) -> str:
     built = [one for one in judged.built if not one.same_as]
     held = sum(one.outcome == "reproduced" for one in built)
     return (
-        f"Not counted: statements that repeat a counted one ({repeats}), and what is true [[by construction]] or a "
-        f"setting of ours ({len(built)}, of which {held} hold). Those are no evidence."
+        f"Not counted: statements that repeat a counted one ({repeats}), and what is true [[by construction]] or "
+        f"a setting of ours ({len(built)}, of which {held} hold). Those are no evidence."
     )
 
 
