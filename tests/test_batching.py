@@ -3,7 +3,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
+from torch import Tensor, nn
 
 from seedbed.batching import Mask, Packed, may_attend, pack
 from seedbed.documents import Documents
@@ -102,3 +102,21 @@ def test_a_mask_names_the_queries_that_see_nothing() -> None:
     assert mask.sees is not None
     assert mask.sees.flatten().tolist() == [0, 1]
     assert mask.bias[0, 0].tolist() == [[0, 0], [0, -torch.inf]]
+
+
+@given(lengths=Lengths)
+def test_times_are_those_of_a_packed_sequence(lengths: list[int]) -> None:
+    texts = documents(lengths)
+    batch = pack(texts)
+    assert batch.lengths.tolist() == lengths
+    parts = sorted((torch.from_numpy(text) for text in texts if len(text)), key=len, reverse=True)
+    theirs = nn.utils.rnn.pack_sequence(parts) if parts else None
+    assert batch.tokens[batch.times.order].tolist() == ([] if theirs is None else theirs.data.tolist())
+    assert batch.times.sizes == ([] if theirs is None else theirs.batch_sizes.tolist())
+    assert torch.equal(batch.tokens[batch.times.order][batch.times.place], batch.tokens)
+
+
+def test_more_to_add_leaves_the_mask() -> None:
+    mask = Mask.of(torch.tensor([[[False, False], [True, False]]])).plus(torch.full((1, 2, 2, 2), -3.0))
+    assert mask.sees is not None
+    assert mask.bias[0, 1].tolist() == [[-3, -3], [-3, -torch.inf]]

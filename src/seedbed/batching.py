@@ -1,15 +1,16 @@
-"""Documents as a model reads them: flat tokens in document order, and where attention finds each of them.
+"""Documents as a model reads them: flat tokens in document order, and where each family of models finds them.
 
-Linear layers, norms and losses see the flat tokens, so they never compute on padding. Only attention needs
-rectangles: documents of similar length stand side by side in a block, one a row, so that its matrices of scores
-stay small. This module knows neither models nor objectives.
+Linear layers, norms and losses see the flat tokens, so they never compute on padding. Attention needs rectangles:
+documents of similar length stand side by side in a block, one a row, so that its matrices of scores stay small.
+Recurrence needs time: the first tokens of all documents, then the second ones. This module knows neither models
+nor objectives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -45,12 +46,12 @@ class Mask:
     """What attention adds to its scores, and the queries that see nothing.
 
     Attributes:
-        bias: [rows or 1, 1, queries, keys]: 0 where a query may attend, -inf where not.
+        bias: [rows or 1, heads or 1, queries, keys]: -inf where a query may not attend, else finite, 0 at first.
         sees: [rows or 1, 1, queries, 1]: 0 for a query that sees no key, else 1; None if all see one. The bias of
             such a query is 0, since a softmax over nothing but -inf is NaN.
     """
 
-    bias: Float[Tensor, "rows 1 queries keys"]
+    bias: Float[Tensor, "rows heads queries keys"]
     sees: Float[Tensor, "rows 1 queries 1"] | None
 
     @staticmethod
@@ -59,6 +60,10 @@ class Mask:
         sees = allowed.any(-1, keepdim=True)
         bias = torch.zeros(allowed.shape).masked_fill(~allowed & sees, -torch.inf)
         return Mask(bias[:, None], None if sees.all() else sees[:, None].float())
+
+    def plus(self, bias: Float[Tensor, "1 heads queries keys"]) -> Mask:
+        """This mask with more to add to the scores, head by head."""
+        return Mask(self.bias + bias, self.sees)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,18 +101,48 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
+class Times:
+    """Documents side by side in time, as in PyTorch's PackedSequence.
+
+    The longest comes first, so that those still running at a step are the first of those before.
+
+    Attributes:
+        order: [tokens], the flat place of each token, step after step.
+        place: [tokens], its inverse: where in that order each token stands.
+        sizes: How many documents have a token at each step; never rising.
+    """
+
+    order: Int[Tensor, " tokens"]
+    place: Int[Tensor, " tokens"]
+    sizes: list[int]
+
+
+@dataclass(frozen=True, eq=False)
 class Packed:
     """A batch of documents: flat, in document order.
 
     Attributes:
         tokens: [tokens], the ids.
         positions: [tokens], the place of each token in its document, from 0.
+        lengths: [documents], tokens in each.
         layout: Where attention finds them.
     """
 
     tokens: Int[Tensor, " tokens"]
     positions: Int[Tensor, " tokens"]
+    lengths: Int[Tensor, " documents"]
     layout: Layout
+
+    @cached_property
+    def times(self) -> Times:
+        """Where recurrence finds them."""
+        longest_first = torch.argsort(self.lengths, descending=True, stable=True)
+        first = (self.lengths.cumsum(0) - self.lengths)[longest_first]
+        step = torch.arange(int(self.lengths.max()) if len(self.lengths) else 0)[:, None]
+        running = step < self.lengths[longest_first]
+        order = (first + step)[running]
+        place = torch.empty_like(order).scatter_(0, order, torch.arange(len(order)))
+        return Times(order, place, running.sum(1).tolist())
 
 
 def pack(documents: Documents, prefixes: Sequence[int] | NDArray[np.int64] | None = None) -> Packed:
@@ -124,6 +159,7 @@ def pack(documents: Documents, prefixes: Sequence[int] | NDArray[np.int64] | Non
     return Packed(
         torch.from_numpy(documents.tokens),
         torch.from_numpy(documents.positions),
+        torch.from_numpy(documents.lengths),
         _layout(documents.lengths, prefix),
     )
 

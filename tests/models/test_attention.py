@@ -59,6 +59,20 @@ def test_heads_of_a_row_share_its_mask() -> None:
     torch.testing.assert_close(weights[2:], torch.full((2, 3, 3), 1 / 3))
 
 
+def test_rows_share_a_mask_that_differs_by_head() -> None:
+    bias = torch.tensor([[0.0, -torch.inf], [-torch.inf, 0]])[None, :, None].expand(1, 2, 2, 2)
+    weights = attention_weights(torch.zeros(6, 2, 1), torch.zeros(6, 2, 1), Mask(bias, None))
+    assert weights[:, 0].tolist() == [[1, 0], [0, 1]] * 3
+
+
+def test_a_mask_that_differs_by_row_and_head_is_read_heads_fastest() -> None:
+    rows = Mask.of(torch.stack([torch.eye(2), torch.ones(2, 2)]).bool())
+    mask = rows.plus(torch.tensor([0.0, -math.log(3)])[None, :, None, None] * torch.tensor([[0.0, 1], [1, 0]]))
+    weights = attention_weights(torch.zeros(4, 2, 1), torch.zeros(4, 2, 1), mask)
+    expected = [[1, 0], [1, 0], [1 / 2, 1 / 2], [3 / 4, 1 / 4]]
+    torch.testing.assert_close(weights[:, 0], torch.tensor(expected))
+
+
 def test_a_query_that_sees_nothing_has_zero_weights_and_gradients() -> None:
     mask = Mask.of(torch.tensor([[[False, False], [True, True]]]))
     queries = torch.randn(1, 2, 4, requires_grad=True)
@@ -103,6 +117,22 @@ def test_equals_torch_multihead_attention(lengths: list[int]) -> None:
         for part in hidden.split(lengths)
     ]
     torch.testing.assert_close(layer(hidden, slots), torch.cat(expected))
+
+
+def test_rotary_scores_depend_on_the_distance_only() -> None:
+    hidden, batch, slots = batch_of([7, 2, 20], heads=2, width=8)
+    layer = attention(8, 2)
+    near, far = (layer(hidden, slots.rotated(batch.positions + shift, 4)) for shift in (0, 100))
+    torch.testing.assert_close(near, far, rtol=0, atol=1e-4)
+    assert not torch.allclose(near, layer(hidden, slots), atol=1e-2)
+
+
+@pytest.mark.parametrize("heads", [2, 3])
+def test_the_gradient_with_positions_is_the_numeric_one(heads: int) -> None:
+    hidden, batch, slots = batch_of([5, 1, 9], heads, width=4 * heads)
+    layer = attention(4 * heads, heads)
+    for code in (slots.rotated(batch.positions, 4), slots.biased()):
+        assert torch.autograd.gradcheck(lambda vectors, code=code: layer(vectors, code), (hidden,))
 
 
 def test_heads_that_do_not_divide_the_width_are_refused() -> None:

@@ -4,8 +4,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from seedbed.models import recurrent
 from seedbed.models.embedding import Embedding
 from seedbed.models.initialisation import fill, unfilled
+from seedbed.models.positions import LearnedPositions
 from seedbed.models.transformer import Model, Options
 
 
@@ -46,7 +48,9 @@ def test_the_global_generator_is_untouched() -> None:
 
 
 def test_every_kind_of_weight_has_its_distribution() -> None:
-    model = filled(1, Options(d_model=256, layers=1, d_ff=1024, embedding_std=0.3))
+    model = filled(
+        1, Options(d_model=256, layers=1, d_ff=1024, embedding_std=0.3, positions="learned", position_std=0.05)
+    )
     for layer in model.modules():
         if isinstance(layer, nn.Linear):
             bound = 1 / math.sqrt(layer.in_features)
@@ -60,6 +64,22 @@ def test_every_kind_of_weight_has_its_distribution() -> None:
         if isinstance(layer, Embedding):
             assert layer.weight.mean().item() == pytest.approx(0, abs=0.01)
             assert layer.weight.std().item() == pytest.approx(0.3, rel=0.02)
+        if isinstance(layer, LearnedPositions):
+            assert layer.weight.mean().item() == pytest.approx(0, abs=0.001)
+            assert layer.weight.std().item() == pytest.approx(0.05, rel=0.02)
+
+
+@pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
+def test_recurrent_weights_have_the_distribution_of_torch(cell: str) -> None:
+    options = recurrent.Options(cell=cell, embedding=100, hidden=400)
+    model = unfilled(lambda: recurrent.Model(options, 100))
+    fill(model, torch.Generator().manual_seed(1))
+    parameters = dict(model.layers[0].named_parameters())
+    assert parameters.keys() == {"input_weight", "hidden_weight", "input_bias", "hidden_bias"}
+    for values in parameters.values():
+        assert 0.98 / 20 < values.abs().max() <= 1 / 20
+        assert abs(values.mean()) < 5 / 20 / math.sqrt(3 * values.numel())
+        assert values.std().item() == pytest.approx(1 / 20 / math.sqrt(3), rel=0.1)
 
 
 def test_a_layer_without_a_rule_is_refused() -> None:

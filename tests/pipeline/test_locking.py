@@ -14,7 +14,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_second_build_is_told_who_builds() -> None:
-    with hold_build(), pytest.raises(BusyError, match=f"process {os.getpid()} is building"), hold_build():
+    with hold_build(), pytest.raises(BusyError, match=f"begun by process {os.getpid()}"), hold_build():
         pass
 
 

@@ -43,6 +43,18 @@ def test_weights_come_back_bit_by_bit(tmp_path: Path) -> None:
     assert all(torch.equal(back[name], weights[name]) for name in weights)
 
 
+def test_equal_weights_give_equal_bytes(tmp_path: Path) -> None:
+    weights = {"b": torch.ones(3), "a": torch.zeros(1)}
+    for index in range(20):
+        storage.write_weights(tmp_path / f"{index}", weights, "f" * 64)
+    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
+
+
+def test_token_ids_beyond_two_bytes_come_back(tmp_path: Path) -> None:
+    storage.write_documents(tmp_path / "d", Documents.of([[40_000, 3]]), "f")
+    assert storage.read_documents(tmp_path / "d", "f").tokens.tolist() == [40_000, 3]
+
+
 def test_results_of_another_build_are_refused_with_the_remedy(tmp_path: Path) -> None:
     storage.write_table(tmp_path / "t", TABLE, "a" * 64)
     storage.write_weights(tmp_path / "w", {"a": torch.zeros(1)}, "a" * 64)
@@ -55,7 +67,7 @@ def test_results_of_another_build_are_refused_with_the_remedy(tmp_path: Path) ->
 def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage.write_table(tmp_path / "t", TABLE, "f")
     monkeypatch.setattr(storage, "FORMAT", storage.FORMAT + 1)
-    with pytest.raises(StorageError, match="format 1, expected 2"):
+    with pytest.raises(StorageError, match=f"format {storage.FORMAT - 1}, expected {storage.FORMAT}"):
         storage.read_table(tmp_path / "t", "f")
 
 

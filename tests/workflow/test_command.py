@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 from miniature import Project
 
 HOLD = """
@@ -62,7 +67,7 @@ def test_a_second_build_stops_at_once_and_says_who_builds(project: Project) -> N
         second = project.command("build")
         first.kill()
     assert second.returncode == 2
-    assert f"process {first.pid} is building in this folder" in second.stdout
+    assert f"a build runs in this folder, begun by process {first.pid}" in second.stdout
     assert time.monotonic() - began < 30
 
 
@@ -100,3 +105,54 @@ def test_a_failed_job_is_shown_with_its_log_and_the_remedy(project: Project) -> 
     assert done.returncode != 0
     assert "on purpose" in done.stdout
     assert "run the same command" in done.stdout
+
+
+def test_a_killed_build_keeps_its_folder_until_its_jobs_have_ended(project: Project) -> None:
+    project.edit("config/studies/garden.yaml", "epochs: 2", "epochs: 40")
+    command = [sys.executable, "-m", "seedbed", "build"]
+    environment = os.environ | {"PYTHONPATH": str(project.root / "src")}
+    first = subprocess.Popen(
+        command, cwd=project.root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    jobs = project.root / "results/.jobs.lock"
+    while not _is_locked(jobs):
+        time.sleep(0.05)
+    first.kill()
+    first.wait()
+    second = project.command("build")
+    assert second.returncode == 2
+    assert f"begun by process {first.pid}" in second.stdout
+    while _is_locked(jobs) or _is_locked(project.root / "results/.build.lock"):
+        time.sleep(0.2)
+    assert project.command("build").returncode == 0
+    assert project.planned() == []
+
+
+@pytest.mark.parametrize("signal_name", ["SIGINT", "SIGTERM"])
+def test_an_interrupted_build_ends_its_jobs_and_goes_on_later(project: Project, signal_name: str) -> None:
+    project.edit("config/studies/garden.yaml", "epochs: 2", "epochs: 400")
+    command = [sys.executable, "-m", "seedbed", "build"]
+    environment = os.environ | {"PYTHONPATH": str(project.root / "src")}
+    first = subprocess.Popen(
+        command, cwd=project.root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    while not _is_locked(project.root / "results/.jobs.lock"):
+        time.sleep(0.05)
+    time.sleep(2)
+    first.send_signal(getattr(signal, signal_name))
+    assert first.wait(timeout=60) != 0
+    assert not _is_locked(project.root / "results/.jobs.lock")
+    assert not list((project.root / "results").rglob("*.part"))
+    project.edit("config/studies/garden.yaml", "epochs: 400", "epochs: 2")
+    assert project.command("build").returncode == 0
+    assert project.planned() == []
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether a process holds the lock in any way."""
+    with path.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

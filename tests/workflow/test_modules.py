@@ -20,40 +20,31 @@ atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
 sys.argv = ["seedbed", *json.loads(sys.argv[1])]
 runpy.run_module("seedbed", run_name="__main__")
 """
-FINGERPRINT = """
-import sys
+ASKED = """
+import json, sys
+from seedbed.pipeline import plan as module
 from seedbed.pipeline.configuration import Configuration
-from seedbed.pipeline.plan import Plan
-plan = Plan(Configuration())
-print({expression})
+hashed, original = {{}}, module.fingerprint
+def recorded(values, modules=(), *more, **named):
+    hashed.setdefault(values["job"], set()).update(modules)
+    return original(values, modules, *more, **named)
+module.fingerprint = recorded
+plan = module.Plan(Configuration())
+own = {expression}
+print(json.dumps([own, {{job: sorted(modules) for job, modules in hashed.items()}}, sorted(sys.modules)]))
 """
-TRAINED = ["seedbed.models.transformer", "seedbed.objectives.flm", "seedbed.training.loop"]
-MEASURED = ["seedbed.evaluations.perplexity", "seedbed.evaluations.trained"]
 JOBS = {
-    "data": (
-        ["data", "garden", "text", "training", "--seed", "0"],
-        "plan.data('garden', 'text', 'training', 0)",
-        ["seedbed.languages.corpora"],
-    ),
-    "train": (["train", "garden", "flm", "0"], "plan.train('garden', 'flm', 0)", TRAINED),
-    "evaluate": (
-        ["evaluate", "garden", "flm", "perplexity"],
-        "plan.evaluate('garden', 'flm', 'perplexity')",
-        [*MEASURED, *TRAINED],
-    ),
-    "evaluate a reference": (
-        ["evaluate", "garden", "exact", "perplexity"],
-        "plan.evaluate('garden', 'exact', 'perplexity')",
-        [MEASURED[0], "seedbed.references.exact"],
-    ),
-    "evaluate a reference with a corpus": (
-        ["evaluate", "garden", "ngram", "perplexity"],
-        "plan.evaluate('garden', 'ngram', 'perplexity')",
-        [MEASURED[0], "seedbed.references.ngram"],
-    ),
-    "observations": (["observations"], "plan.observations()", ["seedbed.observations"]),
-    "page": (["page"], "plan.page()", ["seedbed.reporting.page", "seedbed.reporting.studies.garden"]),
+    "data": ("data garden text training --seed 0", "plan.data('garden', 'text', 'training', 0)"),
+    "train": ("train garden flm 0", "plan.train('garden', 'flm', 0)"),
+    "evaluate": ("evaluate garden flm perplexity", "plan.evaluate('garden', 'flm', 'perplexity')"),
+    "evaluate exact": ("evaluate garden exact perplexity", "plan.evaluate('garden', 'exact', 'perplexity')"),
+    "evaluate ngram": ("evaluate garden ngram perplexity", "plan.evaluate('garden', 'ngram', 'perplexity')"),
+    "observations": ("observations", "plan.observations()"),
+    "verdicts": ("verdicts", "plan.verdicts()"),
+    "page": ("page", "plan.page()"),
 }
+#: The plan reads these to hash them or to check what is asked; where a job computes with them, it hashes them too.
+READ = ["seedbed.languages.corpora", "seedbed.observations", "seedbed.statistics.claims"]
 
 
 def python(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -68,33 +59,41 @@ def python(project: Project, *arguments: str) -> subprocess.CompletedProcess[str
     )
 
 
+def asked(project: Project, job: str) -> tuple[str, list[str], list[str]]:
+    """The job's fingerprint, the modules that it hashes, and all modules that were loaded to know that."""
+    done = python(project, ASKED.format(expression=JOBS[job][1]))
+    own, hashed, loaded = json.loads(done.stdout)
+    return own, hashed[job.split()[0]], loaded
+
+
+def run(project: Project, job: str, own: str) -> subprocess.CompletedProcess[str]:
+    """Run a job; the last line of its errors is what it loaded."""
+    return python(project, PROGRAM, json.dumps(["job", *JOBS[job][0].split(), "--fingerprint", own]))
+
+
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_loads_only_what_its_fingerprint_covers(project: Project, job: str) -> None:
-    command, expression, modules = JOBS[job]
-    own = python(project, FINGERPRINT.format(expression=expression)).stdout.strip()
-    done = python(project, PROGRAM, json.dumps(["job", *command, "--fingerprint", own]))
+    own, hashed, _ = asked(project, job)
+    done = run(project, job, own)
     assert done.returncode == 0, done.stderr
     loaded = {name for name in json.loads(done.stderr.splitlines()[-1]) if name.startswith("seedbed.")}
-    # Every job reads the plan, which knows corpora and observations; where a job computes with them they count.
-    known = set(closure([*modules, "seedbed.languages.corpora", "seedbed.observations"]))
+    known = set(closure([*hashed, *READ]))
     assert not {name for name in loaded - known if not name.startswith(CARRIERS)}
 
 
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_refuses_a_fingerprint_that_is_not_its_own(project: Project, job: str) -> None:
-    done = python(project, PROGRAM, json.dumps(["job", *JOBS[job][0], "--fingerprint", "0" * 64]))
+    done = run(project, job, "0" * 64)
     assert done.returncode == 2
     assert "run `make report` again" in done.stderr
 
 
 def test_reading_the_plan_imports_nothing_heavy(project: Project) -> None:
-    done = python(project, FINGERPRINT.format(expression="plan.page(), *sorted(sys.modules)"))
-    assert not HEAVY & set(done.stdout.replace("'", " ").replace(",", " ").split())
-    assert "numpy" in done.stdout
+    loaded = asked(project, "page")[2]
+    assert not HEAVY & set(loaded)
+    assert "numpy" in loaded
 
 
 def test_drawing_documents_needs_no_torch(project: Project) -> None:
-    command, expression, _ = JOBS["data"]
-    own = python(project, FINGERPRINT.format(expression=expression)).stdout.strip()
-    done = python(project, PROGRAM, json.dumps(["job", *command, "--fingerprint", own]))
+    done = run(project, "data", asked(project, "data")[0])
     assert "torch" not in json.loads(done.stderr.splitlines()[-1])

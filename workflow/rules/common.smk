@@ -9,8 +9,8 @@ from snakemake.exceptions import WorkflowError
 # Code and workflow of one folder belong together, also in a copy of it beside an installed original.
 SOURCE = str(Path(workflow.basedir, "src"))
 sys.path.insert(0, SOURCE)
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [SOURCE, *filter(None, [os.environ.get("PYTHONPATH")])]
+os.environ.update(
+    PYTHONPATH=os.pathsep.join([SOURCE, *filter(None, [os.environ.get("PYTHONPATH")])])
 )
 
 from seedbed.pipeline import plan
@@ -23,8 +23,12 @@ try:
 except ConfigError as error:
     raise WorkflowError(str(error))
 
-# Without its records Snakemake takes any file for up to date.
-if not any(Path(".snakemake/metadata").glob("*")) and (stale := PLAN.stale()):
+# Without its records Snakemake takes any file for up to date; `make report` names those that are not.
+if (
+    "SEEDBED_BUILD" not in os.environ
+    and not any(Path(".snakemake/metadata").glob("*"))
+    and (stale := PLAN.stale())
+):
     raise WorkflowError(
         f"{len(stale)} results, such as {stale[0]}, come from other code or values, and Snakemake's records of "
         "them are lost. Run `make report`, which makes them again."
@@ -32,6 +36,12 @@ if not any(Path(".snakemake/metadata").glob("*")) and (stale := PLAN.stale()):
 
 OVERRIDES = [f"--config={key}={value}" for key, value in config.items()]
 SEEDBED = shlex.join([sys.executable, "-m", "seedbed", *OVERRIDES])
+# In the prefix and not in a rule: where Python stands decides no result, so no parameter may hold it.
+shell.prefix(
+    "set -euo pipefail; seedbed() {{ "
+    + SEEDBED.replace("{", "{{").replace("}", "}}")
+    + ' job "$@"; }}; '
+)
 
 
 # Every file is named, not only the page: after a failed rerun an old page must not look up to date.

@@ -8,7 +8,7 @@ rule corpus:
     params:
         fingerprint=lambda w: PLAN.data(w.study, w.data, "training", int(w.seed)),
     shell:
-        "{SEEDBED} job data {wildcards.study} {wildcards.data} training --seed {wildcards.seed}"
+        "seedbed data {wildcards.study} {wildcards.data} training --seed {wildcards.seed}"
         " --fingerprint {params.fingerprint} > {log:q} 2>&1"
 
 
@@ -22,5 +22,5 @@ rule held_out:
     params:
         fingerprint=lambda w: PLAN.data(w.study, w.data, w.split, None),
     shell:
-        "{SEEDBED} job data {wildcards.study} {wildcards.data} {wildcards.split}"
+        "seedbed data {wildcards.study} {wildcards.data} {wildcards.split}"
         " --fingerprint {params.fingerprint} > {log:q} 2>&1"

@@ -10,7 +10,7 @@ rule evaluate:
     params:
         fingerprint=lambda w: PLAN.evaluate(w.study, w.run, w.evaluation),
     shell:
-        "{SEEDBED} job evaluate {wildcards.study} {wildcards.run} {wildcards.evaluation}"
+        "seedbed evaluate {wildcards.study} {wildcards.run} {wildcards.evaluation}"
         " --fingerprint {params.fingerprint} > {log:q} 2>&1"
 
 
@@ -26,7 +26,7 @@ rule observations:
     params:
         fingerprint=PLAN.observations(),
     shell:
-        "{SEEDBED} job observations --fingerprint {params.fingerprint} > {log:q} 2>&1"
+        "seedbed observations --fingerprint {params.fingerprint} > {log:q} 2>&1"
 
 
 rule verdicts:
@@ -41,4 +41,4 @@ rule verdicts:
     params:
         fingerprint=PLAN.verdicts(),
     shell:
-        "{SEEDBED} job verdicts --fingerprint {params.fingerprint} > {log:q} 2>&1"
+        "seedbed verdicts --fingerprint {params.fingerprint} > {log:q} 2>&1"

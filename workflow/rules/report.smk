@@ -10,7 +10,7 @@ rule timings:
     params:
         fingerprint=PLAN.timings(),
     shell:
-        "{SEEDBED} job timings --fingerprint {params.fingerprint} > {log:q} 2>&1"
+        "seedbed timings --fingerprint {params.fingerprint} > {log:q} 2>&1"
 
 
 rule page:
@@ -27,4 +27,4 @@ rule page:
     params:
         fingerprint=PLAN.page(),
     shell:
-        "{SEEDBED} job page --fingerprint {params.fingerprint} > {log:q} 2>&1"
+        "seedbed page --fingerprint {params.fingerprint} > {log:q} 2>&1"

@@ -12,5 +12,5 @@ rule train:
     params:
         fingerprint=lambda w: PLAN.train(w.study, w.run, int(w.seed)),
     shell:
-        "{SEEDBED} job train {wildcards.study} {wildcards.run} {wildcards.seed}"
+        "seedbed train {wildcards.study} {wildcards.run} {wildcards.seed}"
         " --fingerprint {params.fingerprint} > {log:q} 2>&1"

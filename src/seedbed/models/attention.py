@@ -7,15 +7,16 @@ slots exist only here: no token reads them, and their gradient is zero.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Complex, Float, Int
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from seedbed.batching import Block, Layout, Mask
+from seedbed.models.positions import distance_bias, turns
 
 _ROLES = 3  # query, key, value
 
@@ -35,6 +36,7 @@ class HeadSlots:
         ungather: [tokens * 3 * heads], its inverse.
         place: [tokens * heads], the slot of each token's head.
         occupant: [slots], its inverse; a padding slot holds the number of tokens * heads.
+        turns: How far each token's queries and keys are rotated; None is not at all.
     """
 
     blocks: tuple[Block, ...]
@@ -43,6 +45,20 @@ class HeadSlots:
     ungather: Int[Tensor, " tokens_roles_heads"]
     place: Int[Tensor, " tokens_heads"]
     occupant: Int[Tensor, " slots"]
+    turns: Complex[Tensor, "tokens pairs"] | None = None
+
+    def rotated(self, positions: Int[Tensor, " tokens"], width: int) -> HeadSlots:
+        """The same with rotary positions, for heads of a width."""
+        return replace(self, turns=turns(positions, width))
+
+    def biased(self) -> HeadSlots:
+        """The same with a penalty on distance, steeper in some heads than in others."""
+        blocks = []
+        for block in self.blocks:
+            place = torch.arange(block.length)
+            mask = block.mask.plus(distance_bias(place[:, None], place, self.heads))
+            blocks.append(replace(block, mask=mask))
+        return replace(self, blocks=tuple(blocks))
 
     def split(self, slots: Float[Tensor, "slots width"]) -> Iterator[Float[Tensor, "batch length width"]]:
         """The slots of each block as a batch of its rows' heads."""
@@ -79,7 +95,7 @@ def attention_weights(
     Args:
         queries: The batch counts rows of the mask times heads, heads fastest.
         keys: Likewise.
-        mask: One for all rows, or one a row.
+        mask: One for all rows, or one a row; for all heads of a row, or one a head.
     """
     width = queries.shape[-1]
     scores = torch.baddbmm(_for_heads(mask.bias, queries), queries, keys.transpose(1, 2), alpha=width**-0.5)
@@ -88,13 +104,24 @@ def attention_weights(
 
 
 def _for_heads(
-    mask: Float[Tensor, "rows 1 queries keys"], queries: Float[Tensor, "batch queries width"]
+    mask: Float[Tensor, "rows heads queries keys"], queries: Float[Tensor, "batch queries width"]
 ) -> Float[Tensor, "batch queries keys"]:
-    """Repeat the mask for the heads of its row; without a copy if all rows share it."""
-    if len(mask) == 1:
+    """Repeat the mask for all rows and heads that share it; without a copy if it is one for all."""
+    rows, heads = mask.shape[:2]
+    if rows == heads == 1:
         return mask[0].expand(len(queries), -1, -1).to(queries.dtype)
-    heads = len(queries) // len(mask)
-    return mask.expand(-1, heads, -1, -1).flatten(0, 1).to(queries.dtype)
+    if rows == 1:
+        rows = len(queries) // heads
+    return mask.expand(rows, len(queries) // rows, -1, -1).flatten(0, 1).to(queries.dtype)
+
+
+def _turned(
+    projected: Float[Tensor, "tokens roles_heads_width"], turns: Complex[Tensor, "tokens pairs"], heads: int
+) -> Float[Tensor, "tokens roles_heads_width"]:
+    """Rotate queries and keys, whose pairs of columns are read as complex numbers; values stay."""
+    pairs = torch.view_as_complex(projected.view(len(projected), _ROLES, heads, turns.shape[1], 2))
+    factors = torch.stack([turns, turns, torch.ones_like(turns)], 1).to(pairs.dtype)
+    return torch.view_as_real(pairs * factors[:, :, None]).flatten(1)
 
 
 class _Attend(torch.autograd.Function):
@@ -179,5 +206,33 @@ class Attention(nn.Module):
 
     def forward(self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots) -> Float[Tensor, "tokens width"]:
         """The tokens' vectors after each has gathered what it attends to."""
-        attended: Tensor = _Attend.apply(self.project(hidden), slots)  # type: ignore[no-untyped-call]
+        projected = self.project(hidden)
+        if slots.turns is not None:
+            projected = _turned(projected, slots.turns, slots.heads)
+        attended: Tensor = _Attend.apply(projected, slots)  # type: ignore[no-untyped-call]
         return self.output(attended)  # type: ignore[no-any-return]
+
+    def step(
+        self,
+        hidden: Float[Tensor, "batch width"],
+        memory: Float[Tensor, "2 batch heads length head_width"],
+        mask: Mask,
+        turns: Complex[Tensor, "1 pairs"] | None,
+    ) -> Float[Tensor, "batch width"]:
+        """The vectors of one more token each, after it has gathered what it attends to.
+
+        Args:
+            hidden: The tokens' vectors.
+            memory: Keys and values so far. The last place is theirs, and written here.
+            mask: Of one query over all places.
+            turns: How far a query and a key are rotated at that place; None is not at all.
+        """
+        heads = memory.shape[2]
+        projected = self.project(hidden)
+        if turns is not None:
+            projected = _turned(projected, turns, heads)
+        query, key, value = projected.view(len(hidden), _ROLES, heads, -1).unbind(1)
+        memory[0, :, :, -1], memory[1, :, :, -1] = key, value
+        keys, values = memory.flatten(1, 2)
+        weights = attention_weights(query.flatten(0, 1)[:, None], keys, mask)
+        return self.output(torch.bmm(weights, values).view(len(hidden), -1))  # type: ignore[no-any-return]

@@ -1,9 +1,8 @@
-"""Tokens to vectors and back, and where a token stands."""
+"""Tokens to vectors and back."""
 
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import torch
 from jaxtyping import Float, Int
@@ -28,6 +27,10 @@ class Embedding(nn.Module):
         self.factor = math.sqrt(width) if scale else 1.0
         self.weight = nn.Parameter(torch.empty(vocabulary, width))
 
+    def draw(self, generator: torch.Generator) -> None:
+        """Fill the table from N(0, std)."""
+        self.weight.normal_(0, self.std, generator=generator)
+
     def forward(self, tokens: Int[Tensor, " tokens"]) -> Float[Tensor, "tokens width"]:
         """The tokens' vectors."""
         return F.embedding(tokens, self.weight * self.factor)  # the table is smaller than the batch
@@ -35,26 +38,3 @@ class Embedding(nn.Module):
     def logits(self, hidden: Float[Tensor, "tokens width"]) -> Float[Tensor, "tokens vocabulary"]:
         """The dot product of each vector with every token's."""
         return F.linear(hidden, self.weight)
-
-
-@cache
-def sinusoidal(length: int, width: int) -> Float[Tensor, "length width"]:
-    """Position vectors of Vaswani et al. 2017, section 3.5: sine in even, cosine in odd columns.
-
-    Columns 2i and 2i + 1 turn by 10000^(-2i / width) a position, so that the dot product of two vectors depends on
-    their distance only.
-
-    Raises:
-        ValueError: the width is odd, so that one sine would have no cosine.
-    """
-    if width % 2:
-        raise ValueError(f"sinusoidal positions need an even width, not {width}")
-    place = torch.arange(length, dtype=torch.float64)[:, None]
-    angles = place * 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).float()
-
-
-def position_vectors(positions: Int[Tensor, " tokens"], width: int) -> Float[Tensor, "tokens width"]:
-    """The sinusoidal vector of each position; the table grows by doubling."""
-    longest = int(positions.max()) + 1 if len(positions) else 1
-    return sinusoidal(max(64, 1 << (longest - 1).bit_length()), width).index_select(0, positions)

@@ -7,14 +7,21 @@ memory, and filled from a named stream.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import nn
 
-from seedbed.models.embedding import Embedding
-
 _Model = TypeVar("_Model", bound=nn.Module)
+
+
+@runtime_checkable
+class DrawsItself(Protocol):
+    """A layer of our own with parameters of its own: it has the rule for them."""
+
+    def draw(self, generator: torch.Generator) -> None:
+        """Fill the layer's own parameters, not those of layers inside it."""
+        ...
 
 
 def unfilled(make: Callable[[], _Model]) -> _Model:
@@ -38,10 +45,10 @@ def fill(model: nn.Module, generator: torch.Generator) -> None:
     """Draw all weights, layer by layer in the order of their definition.
 
     Linear layers get weights and biases from U(-1/sqrt(inputs), 1/sqrt(inputs)), as PyTorch's own; norms ones and
-    zeros; embeddings N(0, their std).
+    zeros; layers of our own draw themselves.
 
     Raises:
-        TypeError: a layer has parameters but no rule here.
+        TypeError: a layer has parameters but no rule.
     """
     for name, layer in model.named_modules():
         if isinstance(layer, nn.Linear):
@@ -50,7 +57,8 @@ def fill(model: nn.Module, generator: torch.Generator) -> None:
                 parameter.uniform_(-bound, bound, generator=generator)
         elif isinstance(layer, nn.LayerNorm):
             layer.reset_parameters()
-        elif isinstance(layer, Embedding):
-            layer.weight.normal_(0, layer.std, generator=generator)
+        elif isinstance(layer, DrawsItself):
+            layer.draw(generator)
         elif any(True for _ in layer.parameters(recurse=False)):
-            raise TypeError(f"{name}: no rule to fill a {type(layer).__name__}; add it to {fill.__module__}.fill")
+            kind = type(layer).__name__
+            raise TypeError(f"{name}: no rule to fill a {kind}; give it `draw`, or {fill.__module__}.fill a rule")

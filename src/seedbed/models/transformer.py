@@ -1,79 +1,184 @@
-"""The Transformer that predicts the next token: pre-norm, sinusoidal positions, tied output.
+"""The Transformer that predicts the next token: by default pre-norm, sinusoidal positions, tied output.
 
 It knows packed documents and no objective; what a token may see is decided by the batch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
-from jaxtyping import Float
+import torch
+from jaxtyping import Complex, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from seedbed.batching import Packed
+from seedbed.batching import Mask, Packed
 from seedbed.models.attention import Attention, HeadSlots, head_slots
-from seedbed.models.embedding import Embedding, position_vectors
+from seedbed.models.cache import State
+from seedbed.models.embedding import Embedding
+from seedbed.models.positions import LearnedPositions, distance_bias, position_vectors, turns
+from seedbed.models.sizes import require_positive
+
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
 
 
 @dataclass(frozen=True)
 class Options:
-    """The network's size and the scale of its input."""
+    """The network's size, its variants, and the scale of its input."""
 
-    d_model: int = 64  # width of a token's vector, even
+    d_model: int = 64  # width of a token's vector
     heads: int = 4  # of every attention layer, a divisor of d_model
     layers: int = 2  # each attention and feed-forward
     d_ff: int = 256  # width inside a feed-forward layer
+    positions: Literal["sinusoidal", "learned", "none", "rope", "alibi"] = "sinusoidal"  # how a place is told
+    max_positions: int = 512  # rows of the table of learned positions
+    norm: Literal["pre", "post"] = "pre"  # before each part, with one more at the end; or behind each, without
+    activation: Literal["gelu", "relu"] = "gelu"  # inside a feed-forward layer
+    tied: bool = True  # the embedding is also the output; else an output of its own; neither has a bias
     embedding_std: float = 0.125  # of the initial embeddings
     scale_embedding: bool = True  # multiply input embeddings by sqrt(d_model)
+    position_std: float = 0.02  # of the initial learned positions
 
     def __post_init__(self) -> None:
-        """Check how the sizes hang together.
+        """Check what hangs together.
 
         Raises:
-            ValueError: d_model is odd or no multiple of the heads.
+            ValueError: a size below 1, heads that do not divide d_model, or an odd width for positions in pairs.
         """
-        if self.d_model % 2:
-            raise ValueError(f"sinusoidal positions need an even d_model, not {self.d_model}")
+        require_positive(
+            d_model=self.d_model,
+            heads=self.heads,
+            layers=self.layers,
+            d_ff=self.d_ff,
+            max_positions=self.max_positions,
+        )
         if self.d_model % self.heads:
             raise ValueError(f"heads: {self.heads} do not divide d_model, {self.d_model}")
+        if self.positions == "sinusoidal" and self.d_model % 2:
+            raise ValueError(f"sinusoidal positions need an even d_model, not {self.d_model}")
+        if self.positions == "rope" and self.d_model // self.heads % 2:
+            raise ValueError(f"rope needs heads of an even width, not {self.d_model // self.heads}")
 
 
 class Model(nn.Module):
-    """Embedding and positions, layers, a final norm, and the embedding again as output."""
+    """Embedding and positions, layers, a final norm if they are pre-norm, and the embedding again as output."""
 
     def __init__(self, options: Options, vocabulary: int) -> None:
         """Make a model; its weights are `initialisation.fill`'s business."""
         super().__init__()
         width = options.d_model
-        self.heads = options.heads
+        self.heads, self.positions = options.heads, options.positions
         self.embedding = Embedding(vocabulary, width, options.embedding_std, options.scale_embedding)
-        self.layers = nn.ModuleList(Layer(width, options.heads, options.d_ff) for _ in range(options.layers))
-        self.norm = nn.LayerNorm(width)
+        self.layers = nn.ModuleList(Layer(options) for _ in range(options.layers))
+        self.norm = nn.LayerNorm(width) if options.norm == "pre" else nn.Identity()
+        self.output = None if options.tied else nn.Linear(width, vocabulary, bias=False)
+        # Last, so that a seed draws the same weights for the rest whatever tells the positions.
+        learned = options.positions == "learned"
+        self.table = LearnedPositions(options.max_positions, width, options.position_std) if learned else None
 
     def forward(self, batch: Packed) -> Float[Tensor, "tokens vocabulary"]:
-        """Logits for what follows each token, flat in document order."""
-        embedded = self.embedding(batch.tokens)
-        hidden = embedded + position_vectors(batch.positions, embedded.shape[1])
-        slots = head_slots(batch.layout, batch.positions, self.heads)
+        """Logits for what follows each token, flat in document order.
+
+        Raises:
+            ValueError: a document is longer than the table of learned positions.
+        """
+        hidden = self._placed(batch.tokens, batch.positions)
+        slots = self._slots(batch)
         for layer in self.layers:
             hidden = layer(hidden, slots)
-        return self.embedding.logits(self.norm(hidden))
+        return self._logits(hidden)
+
+    def start(self, batch: int) -> State:
+        """The state before any token, for so many documents side by side."""
+        return State.empty(self.embedding.weight, len(self.layers), batch, self.heads, self._head_width())
+
+    @torch.no_grad()
+    def step(self, tokens: Int[Tensor, " batch"], state: State) -> tuple[Float[Tensor, "batch vocabulary"], State]:
+        """Logits for what follows one more token each, as the causal `forward` gives them, and the state after it.
+
+        Raises:
+            ValueError: the document grows longer than the table of learned positions.
+        """
+        place = torch.tensor([state.length])
+        hidden, mask = self._placed(tokens, place), self._mask(place)
+        turn = turns(place, self._head_width()) if self.positions == "rope" else None
+        state = state.longer()
+        for index, layer in enumerate(self.layers):
+            assert isinstance(layer, Layer)
+            hidden = layer.step(hidden, state.layer(index), mask, turn)
+        return self._logits(hidden), state
+
+    def _placed(
+        self, tokens: Int[Tensor, " tokens"], positions: Int[Tensor, " places"]
+    ) -> Float[Tensor, "tokens width"]:
+        """The tokens' vectors, with those of their positions if these are told at the input."""
+        hidden = self.embedding(tokens)
+        if self.positions == "sinusoidal":
+            hidden = hidden + position_vectors(positions, hidden.shape[1])
+        return hidden if self.table is None else hidden + self.table(positions)  # type: ignore[no-any-return]
+
+    def _slots(self, batch: Packed) -> HeadSlots:
+        """Where attention finds the heads, with positions if these are told there."""
+        slots = head_slots(batch.layout, batch.positions, self.heads)
+        if self.positions == "rope":
+            return slots.rotated(batch.positions, self._head_width())
+        return slots.biased() if self.positions == "alibi" else slots
+
+    def _mask(self, place: Int[Tensor, " 1"]) -> Mask:
+        """Of one query, which sees every place up to its own."""
+        seen = torch.arange(int(place) + 1)
+        if self.positions == "alibi":
+            return Mask(distance_bias(place[:, None], seen, self.heads), None)
+        return Mask(torch.zeros(1, 1, 1, len(seen)), None)
+
+    def _head_width(self) -> int:
+        return self.embedding.weight.shape[1] // self.heads
+
+    def _logits(self, hidden: Float[Tensor, "tokens width"]) -> Float[Tensor, "tokens vocabulary"]:
+        hidden = self.norm(hidden)
+        return self.embedding.logits(hidden) if self.output is None else self.output(hidden)
 
 
 class Layer(nn.Module):
-    """Attention, then a feed-forward network with GELU, each on normed input and added to the stream."""
+    """Attention, then a feed-forward network, each added to the stream and normed.
 
-    def __init__(self, width: int, heads: int, inner: int) -> None:
-        """Make a layer of the given widths."""
+    Pre-norm, the stream ``x`` becomes ``x + f(norm(x))``; post-norm ``norm(x + f(x))`` (Vaswani et al. 2017,
+    section 3.1), so that the stream is normed at the end of every layer and needs no final norm.
+    """
+
+    def __init__(self, options: Options) -> None:
+        """Make a layer."""
         super().__init__()
+        width = options.d_model
+        self.post, self.activation = options.norm == "post", _ACTIVATIONS[options.activation]
         self.attention_norm = nn.LayerNorm(width)
-        self.attention = Attention(width, heads)
+        self.attention = Attention(width, options.heads)
         self.feed_forward_norm = nn.LayerNorm(width)
-        self.expand = nn.Linear(width, inner)
-        self.contract = nn.Linear(inner, width)
+        self.expand = nn.Linear(width, options.d_ff)
+        self.contract = nn.Linear(options.d_ff, width)
 
     def forward(self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots) -> Float[Tensor, "tokens width"]:
         """The stream after this layer."""
-        hidden = hidden + self.attention(self.attention_norm(hidden), slots)
-        return hidden + self.contract(F.gelu(self.expand(self.feed_forward_norm(hidden))))  # type: ignore[no-any-return]
+        return self._through(hidden, lambda vectors: self.attention(vectors, slots))
+
+    def step(
+        self,
+        hidden: Float[Tensor, "batch width"],
+        memory: Float[Tensor, "2 batch heads length head_width"],
+        mask: Mask,
+        turns: Complex[Tensor, "1 pairs"] | None,
+    ) -> Float[Tensor, "batch width"]:
+        """The stream of one more token each after this layer; the arguments are those of `Attention.step`."""
+        return self._through(hidden, lambda vectors: self.attention.step(vectors, memory, mask, turns))
+
+    def _through(self, hidden: Tensor, attend: Callable[[Tensor], Tensor]) -> Tensor:
+        hidden = self._add(hidden, self.attention_norm, attend)
+        return self._add(hidden, self.feed_forward_norm, self._feed_forward)
+
+    def _add(self, hidden: Tensor, norm: nn.Module, part: Callable[[Tensor], Tensor]) -> Tensor:
+        return norm(hidden + part(hidden)) if self.post else hidden + part(norm(hidden))
+
+    def _feed_forward(self, hidden: Tensor) -> Tensor:
+        return self.contract(self.activation(self.expand(hidden)))  # type: ignore[no-any-return]

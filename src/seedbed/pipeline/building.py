@@ -1,17 +1,19 @@
 """A whole build: `make report`.
 
-It checks the configuration, takes the folder, throws away what other code or values made, and lets Snakemake run
-what is missing, with the steps done, the time left and, at the end, how long each stage took.
+It checks the configuration, takes the folder, and lets Snakemake run what is missing or was made by other code or
+values, with the steps done, the time left and, at the end, how long each stage took.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,14 +41,15 @@ def build(config: Sequence[str], cores: str) -> int:
         BusyError: before any job, if another build runs here.
     """
     plan = Plan(Configuration(overrides(config)))
-    with hold_build():
+    with hold_build() as lock:
         if plan.pending():
             check(plan.configuration)
-            for path in plan.stale():  # Snakemake would keep them if its own records were lost
-                path.unlink()
+            for part in RESULTS.rglob(".*.part"):  # of a job that was killed while it wrote
+                part.unlink()
+            snakemake = _Snakemake(config, cores, lock)
             if any(Path(".snakemake/locks").glob("*")):
-                _snakemake(["--unlock"], config, cores).communicate()
-            if code := _run(config, cores):
+                snakemake.start("--unlock").communicate()
+            if code := _run(snakemake, plan.stale(), cores):
                 return code
         else:
             print("Everything is up to date.")
@@ -54,40 +57,72 @@ def build(config: Sequence[str], cores: str) -> int:
     return 0
 
 
-def _run(config: Sequence[str], cores: str) -> int:
+def _run(snakemake: _Snakemake, stale: Sequence[Path], cores: str) -> int:
     LOG.parent.mkdir(parents=True, exist_ok=True)
     progress = Progress(os.cpu_count() or 1 if cores == "all" else int(cores), time.monotonic())
-    process = _snakemake([], config, cores)
+    # Named, since Snakemake would keep what is broken or foreign, and everything if its own records were lost.
+    process = snakemake.start(*(["--forcerun", *map(str, stale)] if stale else []))
     assert process.stdout is not None
-    with LOG.open("w", encoding="utf-8") as log, Display() as display:
+    with _forwarded(process), LOG.open("w", encoding="utf-8") as log, Display() as display:
         for line in process.stdout:
             log.write(line)
             progress.read(line, time.monotonic())
             display.show(progress, time.monotonic())
-    if code := process.wait():
+    return _report(process.wait(), progress)
+
+
+def _report(code: int, progress: Progress) -> int:
+    if code:
         print(f"The build failed; what Snakemake said ({LOG}):\n", file=sys.stderr)
         print("".join(progress.errors), file=sys.stderr)
         print("Mend the cause and run the same command: it goes on where it stopped.", file=sys.stderr)
         return code
     for stage, durations in progress.durations.items():
-        if stage == "all":
-            continue
-        print(f"  {stage:<14}{len(durations):5} jobs {sum(durations):8.1f} s")
+        if stage != "all":
+            print(f"  {stage:<14}{len(durations):5} jobs {sum(durations):8.1f} s")
     print(f"  all together{' ' * 13}{time.monotonic() - progress.began:8.1f} s, jobs side by side")
     return 0
 
 
-def _snakemake(arguments: Iterable[str], config: Sequence[str], cores: str) -> subprocess.Popen[str]:
-    given = ["--config", *config] if config else []
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", cores]
-    return subprocess.Popen(
-        [*command, "--nocolor", *arguments, *given],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-    )
+@dataclass(frozen=True)
+class _Snakemake:
+    """How Snakemake is called: in a process group of its own, and with the build's lock."""
+
+    config: Sequence[str]
+    cores: str
+    lock: int
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start it; its output is in ``stdout``."""
+        given = ["--config", *self.config] if self.config else []
+        command = ["-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", self.cores, "--nocolor"]
+        return subprocess.Popen(
+            [sys.executable, *command, *given, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env=os.environ | {"SEEDBED_BUILD": "1"},
+            pass_fds=[self.lock],
+            start_new_session=True,
+        )
+
+
+@contextmanager
+def _forwarded(process: subprocess.Popen[str]) -> Iterator[None]:
+    """Whatever would end this process interrupts Snakemake and its jobs, and they end first."""
+
+    def interrupt(*_: object) -> None:
+        os.killpg(process.pid, signal.SIGINT)
+
+    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(one, interrupt) for one in ends]
+    try:
+        yield
+    finally:
+        for one, handler in zip(ends, before, strict=True):
+            signal.signal(one, handler)
 
 
 @dataclass

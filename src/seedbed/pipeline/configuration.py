@@ -120,9 +120,10 @@ class Configuration:
         self.overrides = dict(overrides or {})
         path = root / "config" / "config.yaml"
         written = read(path)
-        self.settings = validated(Settings, written, self._shown(path))
-        if self.overrides:
-            self.settings = validated(Settings, written | self.overrides, "--config")
+        self._planned = validated(Settings, written, self._shown(path))
+        self.settings = (
+            validated(Settings, written | self.overrides, "--config") if self.overrides else self._planned
+        )
         self.studies = {name: self._study(name) for name in self.settings.studies}
 
     def seeds(self, study: str, run: str) -> tuple[int | None, ...]:
@@ -132,6 +133,13 @@ class Configuration:
             return (None,)
         own = None if "seeds" in self.overrides else entry.seeds
         return tuple(range(own or self.settings.seeds))
+
+    @property
+    def full(self) -> bool:
+        """Whether every run has at least the seeds that the files give it."""
+        runs = [run for study in self.studies.values() for run in study.runs.values() if run.trained]
+        planned = self._planned.seeds
+        return "seeds" not in self.overrides or all(self.settings.seeds >= (run.seeds or planned) for run in runs)
 
     def evaluated(self, study: str, evaluation: str) -> list[str]:
         """The runs of a study that an evaluation measures; ``all`` are those that it can measure."""

@@ -43,7 +43,7 @@ def fingerprint(
         modules: The modules it computes with; their whole import closure counts.
         libraries: The distributions whose versions count.
         inputs: The fingerprints of its inputs, in order.
-        files: Other source files that count by content, such as templates.
+        files: Other source files that count by content, such as templates, relative to the project's folder.
     """
     return digest(
         {
@@ -51,7 +51,10 @@ def fingerprint(
             "code": code(tuple(modules)),
             "versions": versions(tuple(libraries)),
             "inputs": list(inputs),
-            "files": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
+            "files": {
+                file.as_posix(): hashlib.sha256((PACKAGE.parents[1] / file).read_bytes()).hexdigest()
+                for file in files
+            },
         }
     )
 

@@ -6,6 +6,7 @@ functions, since every job is a process of its own.
 
 from __future__ import annotations
 
+import math
 import resource
 import sys
 import time
@@ -33,6 +34,7 @@ from seedbed.pipeline.plan import (
     run_path,
     split,
 )
+from seedbed.pipeline.provenance import machine, provenance
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,14 +80,21 @@ def train(plan: Plan, study: str, run: str, seed: int, asked: str) -> None:
     """Train one run of one seed; writes its weights, its log and what it cost."""
     import pyarrow as pa
 
-    began = time.monotonic()
+    began, used = time.monotonic(), _processor_seconds()
     own = expect(asked, plan.train(study, run, seed))
     entry, seeds = plan.run(study, run), plan.seeds(study, run, seed)
     training = _documents(plan, study, entry, "training", seeds["data"])
     validation = _documents(plan, study, entry, "validation", None)
     trained = fit(plan, study, entry, training, validation, seeds)
     storage.write_table(run_path(study, run, seed, "log.parquet"), pa.table(asdict(trained.log)), own)
-    cost = rows(_cost(time.monotonic() - began), study=study, run=run, seed=seed, recipe="", fingerprint=own)
+    cost = rows(
+        _cost(time.monotonic() - began, _processor_seconds() - used),
+        study=study,
+        run=run,
+        seed=seed,
+        recipe="",
+        fingerprint=own,
+    )
     _write(run_path(study, run, seed, "cost.parquet"), cost, own)
     storage.write_weights(run_path(study, run, seed, "model.safetensors"), trained.weights, own)
 
@@ -160,19 +169,25 @@ def timings(plan: Plan, asked: str) -> None:
     _write(TIMINGS, chain.from_iterable(parts), own)
 
 
-def _cost(seconds: float) -> Iterator[Observation]:
-    """What this process used; Snakemake's own measure samples and missed half of it."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
+def _cost(wall: float, processor: float) -> Iterator[Observation]:
+    """What a training used, and on what processor."""
     condition = {"job": "train"}
-    yield Observation("cpu_seconds", usage.ru_utime + usage.ru_stime, condition, "s")
-    yield Observation("wall_seconds", seconds, condition, "s")
-    kibibytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)  # macOS counts bytes
+    yield Observation("cpu_seconds", processor, condition, "second")
+    yield Observation("wall_seconds", wall, condition, "second")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    kibibytes = peak / (1024 if sys.platform == "darwin" else 1)  # macOS counts bytes
     yield Observation("peak_memory", kibibytes / 1024, condition, "MiB")
+    for metric, text in machine().items():
+        yield Observation(metric, math.nan, condition, text=text)
+
+
+def _processor_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
 
 def page(plan: Plan, asked: str) -> None:
     """Build the page from the tables."""
-    from seedbed.pipeline.provenance import provenance
     from seedbed.reporting.page import build
 
     own = expect(asked, plan.page())
@@ -182,7 +197,7 @@ def page(plan: Plan, asked: str) -> None:
         table.to_pandas(integer_object_nulls=True),
         times.to_pandas(integer_object_nulls=True),
         [_shown(plan, name) for name in plan.configuration.studies],
-        provenance(plan, own),
+        provenance(plan, own, times),
         TEMPLATES,
     )
     storage.write_text(PAGE, text)
@@ -210,7 +225,7 @@ def _shown(plan: Plan, name: str) -> Study:
         language=", ".join(sorted({data.language for data in entry.data.values()})),
         rebuilt=entry.rebuilt,
         runs=tuple(runs),
-        full=not plan.configuration.overrides,
+        full=plan.configuration.full,
     )
 
 

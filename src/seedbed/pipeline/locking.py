@@ -24,8 +24,10 @@ class BusyError(SeedbedError):
 
 
 @contextmanager
-def hold_build() -> Iterator[None]:
-    """Take the folder for a build.
+def hold_build() -> Iterator[int]:
+    """Take the folder for a build; yields the lock's file descriptor.
+
+    A process that inherits the descriptor holds the lock too, so that it outlives a builder that is killed.
 
     Raises:
         BusyError: another build runs, or jobs of a killed one do.
@@ -33,14 +35,16 @@ def hold_build() -> Iterator[None]:
     with _open(_BUILD) as build:
         if not _taken(build):
             owner = build.read().strip() or "unknown"
-            raise BusyError(f"process {owner} is building in this folder; wait for it, or end it and run again")
+            raise BusyError(
+                f"a build runs in this folder, begun by process {owner}; wait for it, or end it and run again"
+            )
         with _open(_JOBS) as jobs:
             if not _taken(jobs):
                 raise BusyError("jobs of an interrupted build still run in this folder; wait for them to end")
         build.truncate(0)
         build.write(str(os.getpid()))
         build.flush()
-        yield
+        yield build.fileno()
 
 
 @contextmanager

@@ -6,8 +6,8 @@ the workflow must be quick: nothing here imports torch or pandas.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -55,9 +55,13 @@ class Plan:
 
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
-        # One build asks for the same data set once for every run: hash it once.
+        # Many results depend on the same grammar, corpus and training: hash each once.
+        self.grammar = cache(lambda language: digest(configuration.languages[language]))
         self.data = cache(self._data)
         self.train = cache(self._train)
+        self.recipe = cache(self._recipe)
+        self.row = cache(self._row)
+        self.evaluate = cache(self._evaluate)
 
     def run(self, study: str, run: str) -> Run:
         """The entry of a run in its study file."""
@@ -88,14 +92,21 @@ class Plan:
             seed=seed,
         )
 
+    def _drawn(self, study: str, data: str, split: str, seed: int | None) -> dict[str, object]:
+        """The values of a corpus, its grammar as a hash."""
+        corpus = self.corpus(study, data, split, seed)
+        values = {field.name: getattr(corpus, field.name) for field in fields(corpus)}
+        return values | {"grammar": self.grammar(self.configuration.studies[study].data[data].language)}
+
     def _data(self, study: str, data: str, split: str, seed: int | None) -> str:
-        values = {"job": "data", "format": FORMAT} | asdict(self.corpus(study, data, split, seed))
+        """The fingerprint of a split's documents."""
+        values = {"job": "data", "format": FORMAT} | self._drawn(study, data, split, seed)
         return fingerprint(values, ["seedbed.languages.corpora"], ["numpy"])
 
-    def recipe(self, study: str, run: str, seed: int | None) -> str:
+    def _recipe(self, study: str, run: str, seed: int | None) -> str:
         """The hash of a run's values and seed alone, whatever the code."""
         entry = self.run(study, run)
-        data = {split: asdict(self.corpus(study, entry.data, split, None)) for split in SPLITS}
+        data = {split: self._drawn(study, entry.data, split, None) for split in SPLITS}
         return digest({"run": _values(entry), "data": data, "seed": seed})
 
     def training_files(self, study: str, run: str, seed: int) -> dict[str, Path]:
@@ -122,17 +133,18 @@ class Plan:
         return sorted(seed for seed in found if seed is not None)
 
     def _train(self, study: str, run: str, seed: int) -> str:
+        """The fingerprint of a training."""
         entry, seeds = self.run(study, run), self.seeds(study, run, seed)
         return fingerprint(
             {"job": "train", "format": FORMAT, "run": _values(entry), "seeds": seeds},
-            _modules(entry),
+            modules(entry),
             inputs=[
                 self.data(study, entry.data, "training", seeds["data"]),
                 self.data(study, entry.data, "validation", None),
             ],
         )
 
-    def row(self, study: str, run: str, evaluation: str, seed: int | None) -> dict[str, str]:
+    def _row(self, study: str, run: str, evaluation: str, seed: int | None) -> dict[str, str]:
         """``recipe`` and ``fingerprint`` of the observations of one seed."""
         entry = self.run(study, run)
         options = self.configuration.studies[study].evaluations[evaluation].options
@@ -142,17 +154,16 @@ class Plan:
             inputs.append(self.train(study, run, seed))
         elif (corpus := self.corpus_seed(study, run, None)) is not None:
             inputs.append(self.data(study, entry.data, "training", corpus))
-        own = ["seedbed.evaluations.trained"] if entry.trained else []
         return {
             "recipe": digest(values | {"recipe": self.recipe(study, run, seed)}),
             "fingerprint": fingerprint(
                 values | {"job": "evaluate", "format": FORMAT, "run": _values(entry)},
-                [f"seedbed.evaluations.{evaluation}", *own, *_modules(entry)],
+                modules(entry, evaluation),
                 inputs=inputs,
             ),
         }
 
-    def evaluate(self, study: str, run: str, evaluation: str) -> str:
+    def _evaluate(self, study: str, run: str, evaluation: str) -> str:
         """The fingerprint of a file of observations: that of its rows' fingerprints."""
         seeds = self.configuration.seeds(study, run)
         return digest(sorted(self.row(study, run, evaluation, seed)["fingerprint"] for seed in seeds))
@@ -243,15 +254,19 @@ class Plan:
 
     def page(self) -> str:
         """The fingerprint of the page."""
-        studies = {name: study.model_dump(mode="json") for name, study in self.configuration.studies.items()}
-        shown = sorted(set(studies) & {file.stem for file in (plugins.PACKAGE / "reporting/studies").glob("*.py")})
+        configuration = self.configuration
+        values = {
+            "studies": {name: study.model_dump(mode="json") for name, study in configuration.studies.items()},
+            "seeds": [(study, run, configuration.seeds(study, run)) for study, run, _ in self.evaluations()],
+            "full": configuration.full,
+            "excluded": {name: one.model_dump(mode="json") for name, one in self.claims.excluded.items()},
+        }
         return fingerprint(
-            {"job": "page", "format": FORMAT, "studies": studies, "seeds": self.configuration.settings.seeds}
-            | {"excluded": {name: one.model_dump(mode="json") for name, one in self.claims.excluded.items()}},
-            ["seedbed.reporting.page", *(f"seedbed.reporting.studies.{name}" for name in shown)],
+            {"job": "page", "format": FORMAT} | values,
+            page_modules(configuration.studies),
             REPORTING,
-            [self.observations(), self.verdicts()],
-            sorted(file for file in TEMPLATES.rglob("*") if file.is_file()),
+            [self.observations(), self.verdicts(), self.timings()],
+            sorted(file.relative_to(ROOT) for file in TEMPLATES.rglob("*") if file.is_file()),
         )
 
 
@@ -268,9 +283,22 @@ def _plugins(run: Run) -> list[tuple[str, str, Values]]:
     return [*parts, ("training", "loop", run.training)]
 
 
-def _modules(run: Run) -> list[str]:
-    """The modules of a run's plug-ins."""
-    return [f"seedbed.{folder}.{name}" for folder, name, _ in _plugins(run)]
+def modules(run: Run, evaluation: str | None = None) -> list[str]:
+    """The modules that a training computes with, or an evaluation of the run."""
+    own = [f"seedbed.{folder}.{name}" for folder, name, _ in _plugins(run)]
+    if evaluation is None:
+        return own
+    predictor = ["seedbed.evaluations.trained"] if run.trained else []
+    return [f"seedbed.evaluations.{evaluation}", *predictor, *own]
+
+
+def page_modules(studies: Iterable[str]) -> list[str]:
+    """The modules that make the page: its own, and those that declare a study's figures."""
+    declared = {file.stem for file in (plugins.PACKAGE / "reporting" / "studies").glob("*.py")}
+    return [
+        "seedbed.reporting.page",
+        *(f"seedbed.reporting.studies.{name}" for name in sorted(declared & {*studies})),
+    ]
 
 
 def split(values: Values) -> tuple[str, Values]:

@@ -6,6 +6,7 @@ what a number means.
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     import torch
 
 #: Raised by hand when the meaning of a file changes; part of every fingerprint.
-FORMAT = 1
+FORMAT = 2
+_KEY = "seedbed"
 
 
 class StorageError(SeedbedError):
@@ -94,7 +96,7 @@ def write_documents(path: Path, documents: Documents, fingerprint: str) -> None:
     """Write documents, one row a document, its tokens as a list."""
     import pyarrow as pa
 
-    values = pa.array(documents.tokens.astype(np.int16))
+    values = pa.array(documents.tokens.astype(np.int32))
     lists = pa.ListArray.from_arrays(pa.array(documents.offsets.astype(np.int32)), values)
     write_table(path, pa.table({"tokens": lists}), fingerprint)
 
@@ -111,7 +113,9 @@ def write_weights(path: Path, weights: Mapping[str, torch.Tensor], fingerprint: 
     from safetensors.torch import save_file
 
     with atomic(path) as temporary:
-        save_file(dict(weights), temporary, {"fingerprint": fingerprint, "format": str(FORMAT)})
+        # One entry: safetensors writes several in an order that changes from call to call.
+        metadata = json.dumps({"fingerprint": fingerprint, "format": str(FORMAT)}, sort_keys=True)
+        save_file(dict(weights), temporary, {_KEY: metadata})
 
 
 def read_weights(path: Path, fingerprint: str) -> dict[str, torch.Tensor]:
@@ -119,7 +123,7 @@ def read_weights(path: Path, fingerprint: str) -> dict[str, torch.Tensor]:
     from safetensors import SafetensorError, safe_open
 
     with _explained(path, (OSError, SafetensorError)), safe_open(path, "pt") as file:
-        _expect(path, file.metadata() or {}, fingerprint)
+        _expect(path, json.loads((file.metadata() or {}).get(_KEY, "{}")), fingerprint)
         return {name: file.get_tensor(name) for name in sorted(file.keys())}
 
 

@@ -1,8 +1,8 @@
 """Intervals over seeds: what a mean of a few repetitions is worth.
 
-Knows numbers only: neither tables nor pages. An interval that the numbers do not support, as that of one value,
-is NaN; only values that are all equal have a t interval of width zero. A NaN among the values makes everything
-NaN, so that no comparison with it can pass.
+Knows numbers only: neither tables nor pages. An interval that the numbers do not support, as that of one value, is
+NaN; only values that are all equal have a t interval of width zero. A NaN among the values makes everything NaN,
+so that no comparison with it can pass.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How fast a training step of the Transformer is, packed and padded, in one process on one thread.
+"""How fast training steps are, in one process on one thread: the Transformer packed and padded, and every model.
 
     pytest -m benchmark -s tests/benchmarks
 
@@ -8,6 +8,7 @@ falls on all ways alike.
 
 import time
 from collections.abc import Callable, Sequence
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -15,9 +16,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from seedbed.batching import Packed
 from seedbed.documents import Documents
-from seedbed.models.embedding import sinusoidal
+from seedbed.models import recurrent, transformer, window
 from seedbed.models.initialisation import fill, unfilled
+from seedbed.models.positions import sinusoidal
 from seedbed.models.transformer import Layer, Model, Options
 from seedbed.objectives import flm
 
@@ -25,7 +28,6 @@ BATCHES, DOCUMENTS, PASSES, VOCABULARY = 30, 32, 8, 100
 IGNORED = -100  # the target at padding
 
 Batch = flm.Batch | tuple[Tensor, Tensor]
-Loss = Callable[[Model, Batch], Tensor]
 
 
 def garden_like(rng: np.random.Generator) -> Documents:
@@ -46,7 +48,7 @@ def padded(documents: Documents) -> tuple[Tensor, Tensor]:
     return inputs, targets
 
 
-def packed_loss(model: Model, batch: Batch) -> Tensor:
+def packed_loss(model: nn.Module, batch: Batch) -> Tensor:
     assert isinstance(batch, flm.Batch)
     total, count = flm.Objective(flm.Options(), VOCABULARY).loss(model, batch)
     return total / count
@@ -106,8 +108,12 @@ def step_of(model: nn.Module, loss: Callable[..., Tensor]) -> Callable[[Batch], 
     return step
 
 
-def model_of(options: Options = Options()) -> Model:  # noqa: B008 - frozen
-    model = unfilled(lambda: Model(options, VOCABULARY))
+def model_of() -> Model:
+    return filled(transformer, Options())  # type: ignore[return-value]
+
+
+def filled(module: ModuleType, options: object) -> nn.Module:
+    model: nn.Module = unfilled(lambda: module.Model(options, VOCABULARY))
     fill(model, torch.Generator().manual_seed(0))
     return model
 
@@ -167,3 +173,50 @@ def report(times: dict[str, float], peak: float, tokens: int, packing: float) ->
 
 def _ms(taken: float) -> str:
     return f"{1e3 * taken / BATCHES:5.2f}"
+
+
+#: About as many parameters each as the garden's Transformer.
+NETWORKS = {
+    "window": (window, window.Options()),
+    "rnn": (recurrent, recurrent.Options(cell="rnn", hidden=244)),
+    "gru": (recurrent, recurrent.Options(cell="gru", hidden=140)),
+    "lstm": (recurrent, recurrent.Options(cell="lstm", hidden=119)),
+    **{
+        f"transformer, {code}": (transformer, Options(positions=code))
+        for code in ("sinusoidal", "learned", "none", "rope", "alibi")
+    },
+    "transformer, post-norm": (transformer, Options(norm="post")),
+    "transformer, one layer": (transformer, Options(layers=1)),
+}
+
+
+class TorchRecurrent(nn.Module):
+    """PyTorch's own recurrent layer on a PackedSequence: the textbook way."""
+
+    def __init__(self, kind: type[nn.RNNBase], hidden: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, 64)
+        self.layer, self.output = kind(64, hidden), nn.Linear(hidden, VOCABULARY)
+
+    def forward(self, batch: Packed) -> Tensor:
+        data = self.embedding(batch.tokens[batch.times.order])
+        hidden, _ = self.layer(nn.utils.rnn.PackedSequence(data, torch.tensor(batch.times.sizes)))
+        return self.output(hidden.data)[batch.times.place]
+
+
+@pytest.mark.benchmark
+def test_a_step_of_every_model() -> None:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(0)
+    objective = flm.Objective(flm.Options(), VOCABULARY)
+    batches = [objective.examples(garden_like(rng), rng) for _ in range(BATCHES)]
+    models: dict[str, nn.Module] = {name: filled(*network) for name, network in NETWORKS.items()}
+    for kind, hidden in ((nn.RNN, 244), (nn.GRU, 140), (nn.LSTM, 119)):
+        models[f"torch.nn.{kind.__name__}, packed"] = TorchRecurrent(kind, hidden)
+    times, _ = fastest({name: (step_of(model, packed_loss), batches) for name, model in models.items()})
+    torch.set_num_threads(threads)
+    print()
+    for name, taken in times.items():
+        parameters = sum(parameter.numel() for parameter in models[name].parameters())
+        print(f"{name:30} {_ms(taken)} ms a step  {parameters:7} parameters")

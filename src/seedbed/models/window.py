@@ -1,0 +1,81 @@
+"""The window model: the next token from the last few alone (Bengio et al. 2003).
+
+The vectors of the last tokens stand side by side and go through a network of two layers. What lies further back is
+out of its sight; what lies in the window counts even across the end of a sentence, `<bos>` included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from seedbed.batching import Packed
+from seedbed.models.embedding import Embedding
+from seedbed.models.sizes import require_positive
+
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "gelu": F.gelu, "relu": F.relu}
+
+
+@dataclass(frozen=True)
+class Options:
+    """The window's and the network's sizes, and the scale of its input."""
+
+    words: int = 5  # tokens in the window, the newest included
+    embedding: int = 64  # width of a token's vector
+    hidden: int = 238  # width between the two layers
+    activation: Literal["tanh", "gelu", "relu"] = "tanh"  # between the two layers
+    embedding_std: float = 1.0  # of the initial embeddings
+
+    def __post_init__(self) -> None:
+        """Check the sizes.
+
+        Raises:
+            ValueError: one is below 1.
+        """
+        require_positive(words=self.words, embedding=self.embedding, hidden=self.hidden)
+
+
+class Model(nn.Module):
+    """Embedding and two linear layers.
+
+    Before the start of a document the window sees zeros. A vector to learn instead would add nothing: how many
+    slots are empty is how far back `<bos>` stands, which the model sees anyway.
+    """
+
+    def __init__(self, options: Options, vocabulary: int) -> None:
+        """Make a model; its weights are `initialisation.fill`'s business."""
+        super().__init__()
+        self.words, self.empty = options.words, vocabulary
+        self.activation = _ACTIVATIONS[options.activation]
+        self.embedding = Embedding(vocabulary, options.embedding, options.embedding_std, scale=False)
+        self.expand = nn.Linear(options.words * options.embedding, options.hidden)
+        self.output = nn.Linear(options.hidden, vocabulary)
+
+    def forward(self, batch: Packed) -> Float[Tensor, "tokens vocabulary"]:
+        """Logits for what follows each token, flat in document order."""
+        back = torch.arange(self.words - 1, -1, -1)
+        place = torch.arange(len(batch.tokens))[:, None] - back
+        seen = batch.tokens[place.clamp(min=0)].where(batch.positions[:, None] >= back, self.empty)
+        return self._logits(seen)
+
+    def start(self, batch: int) -> Int[Tensor, "batch words"]:
+        """Empty windows, for so many documents side by side."""
+        return torch.full((batch, self.words), self.empty)
+
+    @torch.no_grad()
+    def step(
+        self, tokens: Int[Tensor, " batch"], windows: Int[Tensor, "batch words"]
+    ) -> tuple[Float[Tensor, "batch vocabulary"], Int[Tensor, "batch words"]]:
+        """Logits for what follows one more token each, as `forward` gives them, and the windows after it."""
+        windows = torch.cat([windows[:, 1:], tokens[:, None]], 1)
+        return self._logits(windows), windows
+
+    def _logits(self, windows: Int[Tensor, "tokens words"]) -> Float[Tensor, "tokens vocabulary"]:
+        table = F.pad(self.embedding.weight, (0, 0, 0, 1))  # its last row is what an empty slot holds
+        return self.output(self.activation(self.expand(F.embedding(windows, table).flatten(1))))  # type: ignore[no-any-return]
