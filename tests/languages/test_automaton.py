@@ -247,7 +247,7 @@ def test_expecting_marks_the_tokens_of_a_slot(late: Case) -> None:
     documents = Documents.of([late.language.encode("<bos> the children eat fig from their garden . <eos>")])
     assert late.language.expecting(documents, "subject").nonzero()[0].tolist() == [1, 2]
     assert late.language.expecting(documents, "tail").nonzero()[0].tolist() == [5, 6, 7]
-    with pytest.raises(ValueError, match="did you mean 'tail'"):
+    with pytest.raises(ValueError, match="did you mean tail"):
         late.language.expecting(documents, "tails")
 
 
@@ -268,7 +268,7 @@ def test_candidates_are_the_words_that_a_slot_can_hold(late: Case) -> None:
     language = late.language
     assert language.decode(language.candidates("subject")).split() == ["children", "the", "we"]
     assert language.decode(language.candidates("noun")).split() == ["fig", "plum", "rose"]
-    with pytest.raises(ValueError, match="did you mean 'noun'"):
+    with pytest.raises(ValueError, match="did you mean noun"):
         language.candidates("nouns")
 
 

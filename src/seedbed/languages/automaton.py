@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents, Tokens
-from seedbed.languages.entries import suggestion
 from seedbed.languages.vocabulary import BEGIN, END, PERIOD, Vocabulary
+from seedbed.names import nearest
 
 States = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -274,7 +274,7 @@ class Language:
     def _expects(self, slot: str) -> Flags:
         """[S], whether a state expects this slot and no other."""
         if slot not in self.slots:
-            raise ValueError(f"no slot {slot!r} in this language{suggestion(slot, set(self.slots))}")
+            raise ValueError(f"no slot {slot!r} in this language; {nearest(slot, set(self.slots))}")
         return np.array([name == slot for name in self.slots])
 
     def _possible(self, sentences: Documents) -> Flags:

@@ -7,11 +7,12 @@ shapes and nothing about grammars.
 
 from __future__ import annotations
 
-import difflib
 import math
 import reprlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+
+from seedbed.names import nearest
 
 #: Whole mappings are cut in error messages, words and templates are not.
 _SHORT = reprlib.Repr()
@@ -21,12 +22,6 @@ _SHORT.maxlevel = 1
 
 class GrammarError(ValueError):
     """A grammar file says something that it cannot mean."""
-
-
-def suggestion(name: str, names: Iterable[str]) -> str:
-    """The end of an error message about an unknown name: the right name nearest to it, if any is near."""
-    near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ class Entry:
     def error(self, expected: str, hint: str = "") -> GrammarError:
         """An error, to be raised, that says what was expected here."""
         place, value = self.path or "top level", _SHORT.repr(self.value)
-        return GrammarError(f"{self.file}: {place}: {value}: expected {expected}{hint}")
+        return GrammarError(f"{self.file}: {place}: {value}: expected {expected}" + (f"; {hint}" if hint else ""))
 
     def at(self, suffix: str, value: object) -> Entry:
         """Another value, further along the path; with no suffix, a key of this one."""
@@ -65,7 +60,7 @@ class Entry:
         known = [*required, *optional]
         for key in found:
             if key not in known:
-                raise self.at("", key).error(f"a key out of {', '.join(known)}", suggestion(key, known))
+                raise self.at("", key).error("a known key", nearest(key, known))
         for key in required:
             if key not in found:
                 raise self.error(f"the key {key!r} too")
@@ -108,7 +103,7 @@ class Entry:
     def one_of(self, names: Collection[str]) -> str:
         """One of some names."""
         if self.text() not in names:
-            raise self.error(f"one of {', '.join(names)}", suggestion(self.text(), names))
+            raise self.error("a known name", nearest(self.text(), names))
         return self.text()
 
     def distinct(self, names: Collection[str]) -> list[str]:

@@ -11,7 +11,8 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from seedbed.languages.entries import Entry, suggestion
+from seedbed.languages.entries import Entry
+from seedbed.names import nearest
 
 #: value -> attribute -> text
 Lexicon = Mapping[str, Mapping[str, str]]
@@ -103,10 +104,10 @@ class Variables:
         """
         variable, dot, attribute = entry.text().partition(".")
         if variable not in self.draws:
-            raise entry.error(f"a variable out of {', '.join(self.draws)}", suggestion(variable, self.draws))
+            raise entry.error("a known variable", nearest(variable, self.draws))
         known = next(iter(self.lexicon(variable).values()))
         if dot and attribute not in known:
-            raise entry.error(f"an attribute out of {', '.join(known)}", suggestion(attribute, known))
+            raise entry.error("a known attribute", nearest(attribute, known))
         return Reference(variable, attribute)
 
 

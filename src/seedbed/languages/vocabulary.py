@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from seedbed.documents import Tokens
-from seedbed.languages.entries import suggestion
+from seedbed.names import nearest
 
 #: The ids of the tokens that begin a document, end it, and end each of its sentences, in every language.
 BEGIN, END, PERIOD = 0, 1, 2
@@ -67,7 +67,7 @@ class Vocabulary:
             ValueError: the language has no such token.
         """
         if token not in self._ids:
-            raise ValueError(f"no token {token!r} in this language{suggestion(token, self.tokens)}")
+            raise ValueError(f"no token {token!r} in this language; {nearest(token, self.tokens)}")
         return self._ids[token]
 
     def encode(self, text: str) -> Tokens:

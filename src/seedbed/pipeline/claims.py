@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from seedbed.names import nearest
 from seedbed.pipeline.configuration import ROOT, Configuration
-from seedbed.pipeline.plugins import nearest
 from seedbed.pipeline.validation import validated
 from seedbed.pipeline.yaml import ConfigError, read
 from seedbed.statistics.claims import Claim, ClaimsFile, Excluded, ExcludedFile

@@ -13,6 +13,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from seedbed.names import nearest
 from seedbed.pipeline import plugins
 from seedbed.pipeline.validation import validated
 from seedbed.pipeline.yaml import ConfigError, read, read_text
@@ -172,7 +173,7 @@ class Configuration:
         path = self.root / "config" / folder / f"{name}.yaml"
         if not path.is_file():
             known = [file.stem for file in path.parent.glob("*.yaml")]
-            raise ConfigError(f"{self._shown(path)}: no such file; {plugins.nearest(name, known)}")
+            raise ConfigError(f"{self._shown(path)}: no such file; {nearest(name, known)}")
         return path
 
     def _shown(self, path: Path) -> str:
@@ -195,14 +196,14 @@ def overrides(texts: Iterable[str]) -> dict[str, object]:
 def _check_names(study: Study, place: str) -> None:
     for key, run in study.runs.items():
         if run.data not in study.data:
-            raise ConfigError(f"{place}: runs.{key}.data: {run.data}: {plugins.nearest(run.data, study.data)}")
+            raise ConfigError(f"{place}: runs.{key}.data: {run.data}: {nearest(run.data, study.data)}")
     for key, evaluation in study.evaluations.items():
         for name in evaluation.runs if isinstance(evaluation.runs, list) else ():
             if name not in study.runs:
-                raise ConfigError(f"{place}: evaluations.{key}.runs: {name}: {plugins.nearest(name, study.runs)}")
+                raise ConfigError(f"{place}: evaluations.{key}.runs: {name}: {nearest(name, study.runs)}")
     if study.tune and not (study.tune.run in study.runs and study.runs[study.tune.run].trained):
         trained = [name for name, run in study.runs.items() if run.trained]
-        raise ConfigError(f"{place}: tune.run: {study.tune.run}: {plugins.nearest(study.tune.run, trained)}")
+        raise ConfigError(f"{place}: tune.run: {study.tune.run}: {nearest(study.tune.run, trained)}")
 
 
 def _resolved(run: Run, study: Study, place: str) -> Run:
@@ -258,8 +259,6 @@ def plugin_values(folder: str, values: Mapping[str, object], place: str) -> Valu
     """
     kind = values.get("kind")
     if not isinstance(kind, str):
-        raise ConfigError(
-            f"{place}.kind: expected the name of a plug-in; {plugins.nearest(kind, plugins.names(folder))}"
-        )
+        raise ConfigError(f"{place}.kind: expected the name of a plug-in; {nearest(kind, plugins.names(folder))}")
     given = {key: value for key, value in values.items() if key != "kind"}
     return {"kind": kind} | plugins.options(folder, kind, given, place)

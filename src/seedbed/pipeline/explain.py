@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from seedbed.names import nearest
 from seedbed.observations import Scalar
 from seedbed.pipeline import storage
 from seedbed.pipeline.plan import OBSERVATIONS, VERDICTS, Plan
-from seedbed.pipeline.plugins import nearest
 from seedbed.pipeline.yaml import ConfigError
 
 _CELL = ("study", "run", "metric", "condition")

@@ -9,27 +9,20 @@ from __future__ import annotations
 import ast
 import importlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import seedbed
+from seedbed.names import nearest
 from seedbed.pipeline.yaml import ConfigError
 
 PACKAGE = Path(seedbed.__file__).resolve().parent
 
 Value = int | float | bool | str
 _TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
-
-
-def nearest(name: object, names: Iterable[object]) -> str:
-    """What to say after an unknown name: the near ones, else all."""
-    known = sorted(map(str, names))
-    close = get_close_matches(str(name), known, n=3)
-    return f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(known) or 'none'}"
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import statistics
 
 from seedbed.documents import Documents
 from seedbed.languages.corpora import draw
+from seedbed.names import nearest
 from seedbed.pipeline import jobs
 from seedbed.pipeline.configuration import TUNING_SEEDS, Run, tuned
 from seedbed.pipeline.plan import PURPOSES, Plan
-from seedbed.pipeline.plugins import nearest
 from seedbed.pipeline.yaml import ConfigError
 
 

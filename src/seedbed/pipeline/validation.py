@@ -7,7 +7,7 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from seedbed.pipeline import plugins
+from seedbed.names import nearest
 from seedbed.pipeline.yaml import ConfigError
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -31,16 +31,14 @@ def _explained(model: type[BaseModel], content: object, error: dict[str, Any]) -
     where = _path(content, location)
     match kind:
         case "extra_forbidden":
-            return f"{where}: unknown key; {plugins.nearest(location[-1], _keys(model, location[:-1]))}"
+            return f"{where}: unknown key; {nearest(location[-1], _keys(model, location[:-1]))}"
         case "missing":
             return f"{_joined(where, location[-1])}: this key is required"
         case "union_tag_not_found":
             return f"{_joined(where, 'kind')}: this key is required"
         case "union_tag_invalid":
             known = error["ctx"]["expected_tags"].replace("'", "").split(", ")
-            return (
-                f"{_joined(where, 'kind')}: {error['ctx']['tag']}: {plugins.nearest(error['ctx']['tag'], known)}"
-            )
+            return f"{_joined(where, 'kind')}: {error['ctx']['tag']}: {nearest(error['ctx']['tag'], known)}"
         case "value_error":
             return f"{where}: {error['msg'].removeprefix('Value error, ')}"
     return f"{where}: {error['msg'].removeprefix('Input ')}, found {error['input']!r}"

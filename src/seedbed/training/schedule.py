@@ -12,7 +12,7 @@ def learning_rate(step: int, steps: int, peak: float, warm_up: int) -> float:
         step: The step, from 0; the rate is that of the step's own update, so the first is not 0.
         steps: The steps of the whole training.
         peak: The rate at step ``warm_up - 1``.
-        warm_up: The number of steps of the warm-up; with 0 the first step is one of the cosine's below the peak.
+        warm_up: The steps of the warm-up; with 0 the first rate is one step of the cosine below the peak.
     """
     if step < warm_up:
         return peak * (step + 1) / warm_up
