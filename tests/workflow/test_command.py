@@ -107,6 +107,29 @@ def test_a_failed_job_is_shown_with_its_log_and_the_remedy(project: Project) -> 
     assert "run the same command" in done.stdout
 
 
+def test_a_claim_is_shown_with_its_verdict_and_every_seed(project: Project) -> None:
+    done = project.command("claim", "objectives:best")
+    assert done.returncode == 0, done.stdout
+    assert "The Transformer is the language." in done.stdout
+    assert "Contradicted: " in done.stdout
+    evidence = done.stdout.partition("garden/flm divergence sentences=all\n")[2].split()
+    assert len([float(value) for value in evidence]) == 2
+
+
+def test_an_item_without_a_claim_says_why_and_an_unknown_one_what_is_near(project: Project) -> None:
+    assert "No claim (machine): Seconds" in project.command("claim", "objectives:time").stdout
+    done = project.command("claim", "objectives:bets")
+    assert done.returncode == 2
+    assert "did you mean objectives:best" in done.stdout
+
+
+def test_a_verdict_of_other_claims_is_not_shown(project: Project) -> None:
+    project.edit("config/claims/objectives.yaml", "at_most: 0.001", "at_most: 100")
+    done = project.command("claim", "objectives:best")
+    assert done.returncode == 2
+    assert "run `make report`" in done.stdout
+
+
 def test_a_killed_build_keeps_its_folder_until_its_jobs_have_ended(project: Project) -> None:
     project.edit("config/studies/garden.yaml", "epochs: 2", "epochs: 40")
     command = [sys.executable, "-m", "seedbed", "build"]
