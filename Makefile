@@ -8,6 +8,8 @@ PYTHON ?= python3
 CORES ?= all
 BIN := .venv/bin
 INSTALLED := .venv/installed
+$(if $(SEED),$(error SEED is unknown, SEEDS is meant))
+$(if $(CORE),$(error CORE is unknown, CORES is meant))
 CONFIG := $(if $(SEEDS),--config seeds=$(SEEDS))
 SEEDBED := $(BIN)/python -m seedbed $(CONFIG)
 
@@ -25,11 +27,11 @@ test: $(INSTALLED)
 
 # A claim of a lecture, its verdict and the observations behind it: make claim ID=objectives:garden.flm.params
 claim: $(INSTALLED)
-	@$(SEEDBED) claim $(ID)
+	@$(SEEDBED) claim $(or $(ID),$(error say which: make claim ID=objectives:garden.flm.params))
 
 # What a lecture leaves open, by validation loss on seeds that are never reported: make tune STUDY=garden
 tune: $(INSTALLED)
-	@$(SEEDBED) tune $(STUDY)
+	@$(SEEDBED) tune $(or $(STUDY),$(error say which: make tune STUDY=garden))
 
 lock: $(INSTALLED)
 	$(BIN)/python -m seedbed lock

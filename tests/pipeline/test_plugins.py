@@ -86,3 +86,10 @@ def test_checking_options_imports_no_torch() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_plugin_that_is_no_python_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "plugin.py"
+    path.write_text("x = 1\nclass Options\n")
+    with pytest.raises(ConfigError, match=r"plugin\.py:2: "):
+        plugins._declared(path)

@@ -71,6 +71,13 @@ def test_a_second_build_stops_at_once_and_says_who_builds(project: Project) -> N
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.parametrize("cores", ["0", "-1", "two"])
+def test_a_number_of_cores_that_means_nothing_is_refused(project: Project, cores: str) -> None:
+    done = project.command("build", "--cores", cores)
+    assert done.returncode == 2
+    assert f"--cores {cores}: expected all or a whole number from 1" in done.stdout
+
+
 def test_a_wrong_configuration_is_a_message_not_a_traceback(project: Project) -> None:
     project.edit("config/studies/garden.yaml", "kind: flm", "kind: flmm")
     done = project.command("build")

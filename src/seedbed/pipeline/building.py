@@ -22,6 +22,7 @@ from tqdm import tqdm
 from seedbed.pipeline.configuration import ROOT, Configuration, overrides
 from seedbed.pipeline.locking import hold_build
 from seedbed.pipeline.plan import PAGE, RESULTS, Plan, check
+from seedbed.pipeline.yaml import ConfigError
 
 LOG = RESULTS / "logs" / "build.log"
 #: Seconds of one core that a job of each stage takes beside its start, about; only the time left depends on them.
@@ -37,9 +38,11 @@ def build(config: Sequence[str], cores: str) -> int:
     """Build everything; returns Snakemake's exit code.
 
     Raises:
-        ConfigError: before any job, if the configuration is wrong.
+        ConfigError: before any job, if the configuration or the number of cores is wrong.
         BusyError: before any job, if another build runs here.
     """
+    if cores != "all" and not (cores.isascii() and cores.isdigit() and int(cores) > 0):
+        raise ConfigError(f"--cores {cores}: expected all or a whole number from 1")
     plan = Plan(Configuration(overrides(config)))
     with hold_build() as lock:
         if plan.pending():
@@ -114,7 +117,7 @@ def _forwarded(process: subprocess.Popen[str]) -> Iterator[None]:
     """Whatever would end this process interrupts Snakemake and its jobs, and they end first."""
 
     def interrupt(*_: object) -> None:
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, signal.SIGTERM)  # SIGINT is ignored where a script put the build behind
 
     ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.signal(one, interrupt) for one in ends]
@@ -191,15 +194,16 @@ class Display:
     def show(self, progress: Progress, now: float) -> None:
         """Show the progress, if there is something new to show."""
         steps, last = self._shown
-        if progress.steps == steps:
+        said = progress.steps or ("begun" if progress.planned.get("total") else "")
+        if said == steps:
             return
         left = tqdm.format_interval(progress.left(now))
-        text = f"{progress.steps}, {tqdm.format_interval(now - progress.began)} gone, about {left} left"
+        text = f"{said}, {tqdm.format_interval(now - progress.began)} gone, about {left} left"
         if not self._bar.disable:
             self._bar.n, self._bar.total = progress.work()
             self._bar.set_description_str(text)
-        elif now - last > _PAUSE:
+        elif now - last > _PAUSE or not steps:
             print(text, flush=True)
         else:
             return
-        self._shown = (progress.steps, now)
+        self._shown = (said, now)

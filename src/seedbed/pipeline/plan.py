@@ -294,10 +294,11 @@ def modules(run: Run, evaluation: str | None = None) -> list[str]:
 
 def page_modules(studies: Iterable[str]) -> list[str]:
     """The modules that make the page: its own, and those that declare a study's figures."""
+    shown = {name.replace("-", "_") for name in studies}
     declared = {file.stem for file in (plugins.PACKAGE / "reporting" / "studies").glob("*.py")}
     return [
         "seedbed.reporting.page",
-        *(f"seedbed.reporting.studies.{name}" for name in sorted(declared & {*studies})),
+        *(f"seedbed.reporting.studies.{name}" for name in sorted(declared & shown)),
     ]
 
 

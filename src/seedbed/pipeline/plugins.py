@@ -116,7 +116,10 @@ def _declared(path: Path) -> dict[str, Option]:
 
 
 def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    except SyntaxError as error:
+        raise ConfigError(f"{path}:{error.lineno}: {error.msg}") from error
 
 
 def _option(field: ast.AnnAssign, path: Path) -> Option:

@@ -141,8 +141,9 @@ def _measures(results: Results) -> tuple[Measure, ...]:
 
 
 def _module(study: Study):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a plug-in's module has the type Any
-    name = f"seedbed.reporting.studies.{study.name}"
-    known = study.name.isidentifier() and importlib.util.find_spec(name)
+    file = study.name.replace("-", "_")
+    name = f"seedbed.reporting.studies.{file}"
+    known = file.isidentifier() and importlib.util.find_spec(name)
     return importlib.import_module(name) if known else None
 
 
