@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from seedbed.pipeline import fingerprint as module
-from seedbed.pipeline.fingerprint import closure, code, digest, fingerprint
+from seedbed.pipeline.fingerprint import closure, digest, fingerprint
 
 FILES = {
     "__init__.py": '"""Package."""\n',
@@ -131,7 +131,3 @@ def test_carriers_are_outside_the_closure_of_everything_that_computes() -> None:
     computing = closure(["seedbed.training.loop", "seedbed.evaluations.perplexity", "seedbed.languages.corpora"])
     assert not [name for name in computing if name.startswith(("seedbed.pipeline", "seedbed.reporting"))]
     assert "seedbed.__main__" not in computing
-
-
-def test_hashing_the_real_code_is_the_same_twice() -> None:
-    assert code(("seedbed.training.loop",)) == code(("seedbed.training.loop",))

@@ -1,7 +1,7 @@
 """requirements.lock and environment.yml, generated from pyproject.toml (`make lock`).
 
-The lock pins everything that pip installs for the project and its tests, by public version and without hashes,
-so that any build of the same release (such as PyTorch's small CPU build) satisfies it.
+The lock pins what pip installs for the project and its tests beside PyTorch's CPU build, by public version and
+without hashes, so that any build of the same release satisfies it; what a CUDA build brings along is not pinned.
 """
 
 from __future__ import annotations

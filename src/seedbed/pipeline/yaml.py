@@ -1,6 +1,6 @@
 """Reading YAML the way its authors mean it.
 
-One loader for every file of the project: YAML 1.2's plain scalars (``1e-3`` is a number, ``no`` is a word,
+One loader for every file of the configuration: YAML 1.2's plain scalars (``1e-3`` is a number, ``no`` is a word,
 ``010`` is ten) and an error for a key that stands twice in one mapping.
 """
 
