@@ -1,7 +1,7 @@
 # What people type. `make report` and `make test` do everything on a machine with Python 3.11 or newer, make and git.
 #   PYTHON=python3.12   another interpreter        SEEDS=3   so many seeds for every run        CORES=1
 .DEFAULT_GOAL := report
-.PHONY: report test claim tune lock benchmark clean
+.PHONY: report quick test claim tune lock benchmark clean
 SHELL := /bin/sh
 
 PYTHON ?= python3
@@ -15,6 +15,10 @@ SEEDBED := $(BIN)/python -m seedbed $(CONFIG)
 
 report: $(INSTALLED)
 	@$(SEEDBED) build --cores $(CORES)
+
+# One seed of the runs marked `quick`: to see that everything works. No evidence of anything.
+quick: $(INSTALLED)
+	@$(BIN)/python -m seedbed --config scope=quick build --cores $(CORES)
 
 test: $(INSTALLED)
 	$(BIN)/ruff check

@@ -12,6 +12,7 @@ from seedbed.evaluations.trained import TrainedModel
 from seedbed.log import Log
 from seedbed.models import transformer
 from seedbed.models.initialisation import fill, unfilled
+from seedbed.objectives import flm
 from seedbed.randomness import torch_stream
 
 
@@ -20,7 +21,7 @@ def model() -> TrainedModel:
     options = transformer.Options(d_model=16, heads=2, layers=2, d_ff=32)
     network = unfilled(lambda: transformer.Model(options, 100))
     fill(network, torch_stream(0, "initialisation"))
-    return TrainedModel(network, Log(), Documents.of([]))
+    return TrainedModel(network, flm.Objective(flm.Options(), 100), Log(), Documents.of([]))
 
 
 def test_predictions_are_distributions(model: TrainedModel, context: Context) -> None:

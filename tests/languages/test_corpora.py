@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from seedbed.corpora import draw
 from seedbed.documents import Documents
-from seedbed.languages.corpora import Corpus, draw
+from seedbed.languages.compilation import read_language
 
 if TYPE_CHECKING:
     from conftest import Case
@@ -23,12 +24,13 @@ SPLITS = (("training", 0), ("validation", None), ("test", None))
 def corpus(
     grammar: Mapping[str, object], split: str, seed: int | None = None, study: str = "one"
 ) -> list[list[int]]:
-    return [document.tolist() for document in draw(Corpus(grammar, 200, split, study, seed))]
+    language = read_language(grammar, "grammar")
+    return [document.tolist() for document in draw(language, 200, split, study, seed)]
 
 
-def test_a_corpus_has_as_many_documents_as_it_was_asked_for(garden_content: dict[str, Any]) -> None:
+def test_a_corpus_has_as_many_documents_as_it_was_asked_for(garden: Language) -> None:
     for split, seed in SPLITS:
-        assert len(draw(Corpus(garden_content, 37, split, "one", seed))) == 37
+        assert len(draw(garden, 37, split, "one", seed)) == 37
 
 
 def test_a_training_corpus_holds_no_withheld_pair(garden: Language, garden_content: dict[str, Any]) -> None:

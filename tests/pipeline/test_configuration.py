@@ -49,7 +49,8 @@ def grid(*choices: dict[str, object]) -> dict[str, object]:
 
 def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> None:
     run = Configuration(root=write(tmp_path, STUDY)).studies["tiny"].runs["flm"]
-    assert run.training == {"epochs": 2, "batch": 32, "learning_rate": 0.003, "warm_up": 200}
+    given = {"epochs": 2, "batch": 32, "learning_rate": 0.003, "warm_up": 200}
+    assert run.training == given | {"schedule": "cosine", "clip": 0.0, "order": "shuffled"}
     assert run.model["kind"] == "transformer"
     assert run.model["d_model"] == 64
 

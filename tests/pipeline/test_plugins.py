@@ -5,11 +5,10 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from seedbed.evaluations.context import Predictor
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.pipeline import plugins
 from seedbed.pipeline.yaml import ConfigError
 
@@ -51,11 +50,19 @@ def test_a_wrong_option_names_the_place_and_the_remedy(values: dict[str, object]
 
 
 @pytest.mark.parametrize("name", plugins.names("evaluations"))
-def test_an_evaluation_needs_training_if_it_takes_a_trained_model(name: str) -> None:
+def test_what_an_evaluation_measures_is_read_from_its_parameters(name: str) -> None:
     module = importlib.import_module(f"seedbed.evaluations.{name}")
-    first = next(iter(inspect.signature(module.evaluate, eval_str=True).parameters.values()))
-    assert first.annotation in (TrainedModel, Predictor)
-    assert plugins.needs_training(name) == (first.annotation is TrainedModel)
+    model, source, _ = inspect.signature(module.evaluate, eval_str=True).parameters.values()
+    found = [{one.__name__ for one in get_args(each.annotation) or (each.annotation,)} for each in (model, source)]
+    assert [set(each) for each in plugins.measures(name)] == found
+    assert found[0] <= {"TrainedModel", "Predictor", "Filler", "Continuer"}
+    assert found[1] <= {"Context", "TaskContext"}
+
+
+def test_what_a_protocol_asks_and_a_plugin_offers_are_methods_by_name() -> None:
+    assert plugins.asks("Predictor") == {"log_probabilities"}
+    assert plugins.offers("objectives", "flm") >= plugins.asks("Predictor")
+    assert plugins.offers("references", "exact") >= plugins.asks("Predictor")
 
 
 def test_an_unknown_plugin_names_the_near_ones() -> None:

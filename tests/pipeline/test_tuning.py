@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from seedbed.documents import Documents
-from seedbed.languages.corpora import draw
 from seedbed.log import Log
 from seedbed.pipeline import jobs
 from seedbed.pipeline.configuration import Configuration, Run
@@ -103,10 +102,8 @@ def test_every_stream_has_a_seed_that_is_never_reported(tmp_path: Path, training
     plan = plan_of(tmp_path, STUDY)
     tune(plan, "garden")
     assert trainings.seeds == [dict.fromkeys(PURPOSES, seed) for seed in SEEDS] * 3
-    validation = draw(plan.corpus("garden", "text", "validation", None)).tokens.tolist()
-    corpora = [
-        draw(plan.corpus("garden", "text", "training", seed)).tokens.tolist() for seed in (1000, 1001, 1002)
-    ]
+    validation = jobs.drawn(plan, "garden", "text", "validation", None).tokens.tolist()
+    corpora = [jobs.drawn(plan, "garden", "text", "training", seed).tokens.tolist() for seed in (1000, 1001, 1002)]
     assert trainings.texts == [(corpus, validation) for corpus in corpora] * 3
 
 

@@ -75,7 +75,7 @@ def fit(objective: Copied | None = None, options: Options = OPTIONS, **seeds: in
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("epochs", 0), ("batch", 0), ("warm_up", -1), ("learning_rate", -1.0)]
+    [("epochs", 0), ("batch", 0), ("warm_up", -1), ("learning_rate", -1.0), ("clip", -1.0)]
     + [("learning_rate", bad) for bad in (math.nan, math.inf)],
 )
 def test_an_option_out_of_its_range_is_refused_by_name(option: str, value: float) -> None:
@@ -174,7 +174,10 @@ def initial_weights() -> dict[str, NDArray[np.float64]]:
 
 
 def adam(
-    weights: dict[str, NDArray[np.float64]], batches: list[NDArray[np.int64]], rates: list[float]
+    weights: dict[str, NDArray[np.float64]],
+    batches: list[NDArray[np.int64]],
+    rates: list[float],
+    clip: float = math.inf,
 ) -> dict[str, NDArray[np.float64]]:
     """Algorithm 1 of Kingma and Ba (2015) for `Unigram`, with the mean loss a token of each batch."""
     first = {name: np.zeros_like(array) for name, array in weights.items()}
@@ -182,6 +185,7 @@ def adam(
     for step, (batch, rate) in enumerate(zip(batches, rates, strict=True), start=1):
         powers = np.exp(weights["logits.weight"][:, 0] + weights["logits.bias"])
         slope = powers / powers.sum() - np.bincount(batch, minlength=3) / len(batch)
+        slope *= min(1.0, clip / math.sqrt(2 * (slope**2).sum()))  # weights and biases have the same gradient
         for name in weights:
             gradient = slope.reshape(weights[name].shape)
             first[name] = 0.9 * first[name] + 0.1 * gradient
@@ -189,6 +193,32 @@ def adam(
             mean, square = first[name] / (1 - 0.9**step), second[name] / (1 - 0.999**step)
             weights[name] = weights[name] - rate * mean / (np.sqrt(square) + 1e-8)
     return weights
+
+
+def test_gradients_are_clipped_by_their_common_norm() -> None:
+    objective = Copied()
+    options = Options(epochs=1, batch=8, learning_rate=0.5, warm_up=0, schedule="constant", clip=0.1)
+    trained = fit(objective, options)
+    batches = [np.array(seen) for seen in objective.seen[:3]]
+    weights = adam(initial_weights(), batches, [0.5] * 3, clip=0.1)
+    unclipped = adam(initial_weights(), batches, [0.5] * 3)
+    assert weights["logits.bias"] != pytest.approx(unclipped["logits.bias"], abs=1e-3)
+    for name, expected in weights.items():
+        assert trained.weights[name].numpy() == pytest.approx(expected, abs=1e-5)
+
+
+def test_stored_documents_are_read_in_their_order_in_every_epoch() -> None:
+    objective = Copied()
+    fit(objective, replace(OPTIONS, epochs=2, order="stored"))
+    training = [seen for seen in objective.seen if seen != VALIDATION.tokens.tolist()]
+    assert list(chain(*training)) == TRAINING.tokens.tolist() * 2
+
+
+def test_a_training_goes_on_from_the_weights_of_another() -> None:
+    first = fit()
+    still = replace(OPTIONS, epochs=1, learning_rate=0.0)
+    going = train(unfilled(Unigram), Copied(), TRAINING, VALIDATION, still, SEEDS, first.weights)
+    assert all(torch.equal(going.weights[name], tensor) for name, tensor in first.weights.items())
 
 
 def test_training_reaches_the_frequencies_of_the_tokens() -> None:

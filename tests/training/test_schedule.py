@@ -3,10 +3,10 @@ from itertools import pairwise
 
 import pytest
 
-from seedbed.training.schedule import learning_rate
+from seedbed.training.schedule import constant, cosine
 
 STEPS, PEAK, WARM_UP = 1500, 0.003, 200
-RATES = [learning_rate(step, STEPS, PEAK, WARM_UP) for step in range(STEPS)]
+RATES = [cosine(step, STEPS, PEAK, WARM_UP) for step in range(STEPS)]
 
 
 def test_the_rate_rises_linearly_to_the_peak() -> None:
@@ -23,8 +23,13 @@ def test_the_rate_falls_as_a_half_cosine_to_zero() -> None:
 
 
 def test_without_warm_up_the_rate_starts_one_step_below_the_peak() -> None:
-    assert learning_rate(0, 10, 1.0, 0) == pytest.approx((1 + math.cos(math.pi / 10)) / 2)
+    assert cosine(0, 10, 1.0, 0) == pytest.approx((1 + math.cos(math.pi / 10)) / 2)
 
 
 def test_a_training_shorter_than_its_warm_up_only_warms_up() -> None:
-    assert [learning_rate(step, 3, 1.0, 10) for step in range(3)] == pytest.approx([0.1, 0.2, 0.3])
+    assert [cosine(step, 3, 1.0, 10) for step in range(3)] == pytest.approx([0.1, 0.2, 0.3])
+
+
+def test_a_constant_rate_stays_at_the_peak_after_its_warm_up() -> None:
+    assert [constant(step, 6, 1.0, 4) for step in range(6)] == pytest.approx([0.25, 0.5, 0.75, 1, 1, 1])
+    assert constant(0, 6, 1.0, 0) == 1.0

@@ -110,7 +110,7 @@ def test_the_page_built_twice_from_the_same_tables_has_the_same_bytes(project: P
         ("src/seedbed/training/loop.py", "zero_grad()", "zero_grad(True)", TRAINED),
         ("src/seedbed/objectives/flm.py", 'reduction="sum"', 'reduction="none"', TRAINED),
         ("src/seedbed/models/attention.py", "width**-0.5", "width**-0.25", TRAINED),
-        ("src/seedbed/evaluations/trained.py", "_CHUNK = 64", "_CHUNK = 32", MEASURED),
+        ("src/seedbed/evaluations/trained.py", "self.network.eval()", "self.network.train(False)", MEASURED),
         ("config/languages/garden.yaml", "mean_sentences: 3", "mean_sentences: 2", ALL),
         (
             "src/seedbed/evaluations/training.py",

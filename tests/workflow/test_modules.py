@@ -44,7 +44,7 @@ JOBS = {
     "page": ("page", "plan.page()"),
 }
 #: The plan reads these to hash them or to check what is asked; where a job computes with them, it hashes them too.
-READ = ["seedbed.languages.corpora", "seedbed.observations", "seedbed.statistics.claims"]
+READ = ["seedbed.documents", "seedbed.names", "seedbed.observations", "seedbed.statistics.claims"]
 
 
 def python(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:

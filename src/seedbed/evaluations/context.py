@@ -1,7 +1,9 @@
-"""What an evaluation is given: a predictor and the study's test set.
+"""What an evaluation is given: whatever predicts, and what it is to be measured on.
 
-A predictor is a trained model or a reference run; an evaluation does not see which, so that both stand in one
-table.
+`evaluate(model, context, options)` says by the types of its first two parameters which runs it can measure. A
+protocol below stands for the runs whose objective (or reference) has its methods, `TrainedModel` for those that
+train, `Context` and `TaskContext` for those on a language and on a task; `A | B` for both. So a trained model and
+a reference run stand in one table, and no evaluation asks which it has.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents
 from seedbed.languages.automaton import Language
+from seedbed.tasks.task import Task
 
 
 class Predictor(Protocol):
@@ -28,9 +31,41 @@ class Predictor(Protocol):
         ...
 
 
+class Filler(Protocol):
+    """Whatever says which word a hole in a document holds, seeing both sides of it."""
+
+    def fill(self, documents: Documents, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Log probability of each token at one place of each document, whose token is not looked at.
+
+        Args:
+            documents: One hole each.
+            places: [documents], the place of the hole in its document, from 0.
+
+        Returns:
+            [documents, vocabulary], in nats.
+        """
+        ...
+
+
+class Continuer(Protocol):
+    """Whatever gives a document's rest a probability, each in its natural way."""
+
+    def continuation(self, documents: Documents, starts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Log probability of each token from ``starts`` on, given all before it.
+
+        Args:
+            documents: Whole documents.
+            starts: [documents], the first place of each document that is scored, from 1.
+
+        Returns:
+            [scored tokens], in nats, in document order.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Context:
-    """The material of an evaluation.
+    """The material of an evaluation on a language.
 
     Attributes:
         language: The full language, withheld pairs included.
@@ -38,4 +73,17 @@ class Context:
     """
 
     language: Language
+    test: Documents
+
+
+@dataclass(frozen=True)
+class TaskContext:
+    """The material of an evaluation on a task.
+
+    Attributes:
+        task: What the documents are drawn from.
+        test: Its test documents, the same for every seed and run of a study.
+    """
+
+    task: Task
     test: Documents

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from seedbed.batching import pack
 from seedbed.documents import Documents
 from seedbed.log import Log
-
-#: Documents a forward; more gain nothing on one core and cost memory.
-_CHUNK = 64
 
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A network with the log of its training and the corpus that it was trained on."""
+    """A network with the objective and the corpus it was trained on, and the log of its training.
+
+    What the network predicts is read as its objective reads it, so the methods below are those of the objective.
+    The configuration sees to it that an evaluation asks for none that the objective lacks.
+    """
 
     network: nn.Module
+    objective: Any
     log: Log
     corpus: Documents
 
@@ -29,12 +30,19 @@ class TrainedModel:
         """How many numbers the training set."""
         return sum(parameter.numel() for parameter in self.network.parameters())
 
-    @torch.no_grad()
     def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
-        """As `Predictor` says; the softmax is taken in double precision."""
+        """As `context.Predictor` says."""
+        return self._asked("log_probabilities", documents)
+
+    def fill(self, documents: Documents, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """As `context.Filler` says."""
+        return self._asked("fill", documents, places)
+
+    def continuation(self, documents: Documents, starts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """As `context.Continuer` says."""
+        return self._asked("continuation", documents, starts)
+
+    def _asked(self, method: str, *arguments: object) -> NDArray[np.float64]:
         self.network.eval()
-        parts = []
-        for start in range(0, len(documents), _CHUNK):
-            chunk = documents.take(np.arange(start, min(start + _CHUNK, len(documents))))
-            parts.append(self.network(pack(chunk)).double().log_softmax(-1).numpy())
-        return np.concatenate(parts)
+        found: NDArray[np.float64] = getattr(self.objective, method)(self.network, *arguments)
+        return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seedbed.evaluations.context import Context
+from seedbed.evaluations.context import Context, TaskContext
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.observations import Observation
 
@@ -18,19 +18,21 @@ class Options:
     """Nothing to choose."""
 
 
-def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
+def evaluate(model: TrainedModel, context: Context | TaskContext, options: Options) -> Iterator[Observation]:
     """The observations of one training.
 
-    ``corpus_tokens`` counts every token of the seed's training corpus once, ``corpus_withheld`` those in sentences
-    that training should never show, ``tokens`` those that were scored, again in each epoch. ``training_loss`` is
-    the mean over an epoch's tokens while they were learnt, ``validation_loss`` that of the weights at the epoch's
-    end, ``learning_rate`` the rate of the epoch's last step, all by epoch. ``diverged`` is 1 where the training
-    ended with a loss that is not finite: that of a step or, after the last step, that of the validation documents.
+    ``corpus_tokens`` counts every token of the seed's training corpus once; on a language, ``corpus_withheld``
+    those in sentences that training should never show; ``tokens`` those that were scored, again in each epoch.
+    ``training_loss`` is the mean over an epoch's tokens while they were learnt, ``validation_loss`` that of the
+    weights at the epoch's end, ``learning_rate`` the rate of the epoch's last step, all by epoch.
+    ``diverged`` is 1 where the training ended with a loss that is not finite: that of a step or, after the last
+    step, that of the validation documents.
     """
     log, corpus = model.log, model.corpus
     yield Observation("corpus_documents", len(corpus), unit="count")
     yield Observation("corpus_tokens", len(corpus.tokens), unit="count")
-    yield Observation("corpus_withheld", int(context.language.withheld(corpus).sum()), unit="count")
+    if isinstance(context, Context):
+        yield Observation("corpus_withheld", int(context.language.withheld(corpus).sum()), unit="count")
     yield Observation("longest_document", int(corpus.lengths.max(initial=0)), unit="token")
     # Where a training stopped within an epoch, because of a step's loss, the validation loss is NaN as well.
     diverged = not (math.isfinite(log.training_loss[-1]) and math.isfinite(log.validation_loss[-1]))

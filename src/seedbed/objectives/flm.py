@@ -7,11 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from jaxtyping import Int
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seedbed.batching import Packed, pack
 from seedbed.documents import Documents
+
+#: Documents a forward; more gain nothing on one core and cost memory.
+_CHUNK = 64
 
 
 @dataclass(frozen=True)
@@ -44,3 +48,12 @@ class Objective:
     def loss(self, model: nn.Module, batch: Batch) -> tuple[Tensor, int]:
         """The summed loss in nats and the number of scored tokens."""
         return F.cross_entropy(model(batch.inputs), batch.targets, reduction="sum"), len(batch.targets)
+
+    @torch.no_grad()
+    def log_probabilities(self, model: nn.Module, documents: Documents) -> NDArray[np.float64]:
+        """[tokens, vocabulary] in nats: what may follow each token; the softmax is taken in double precision."""
+        parts = []
+        for start in range(0, len(documents), _CHUNK):
+            chunk = documents.take(np.arange(start, min(start + _CHUNK, len(documents))))
+            parts.append(model(pack(chunk)).double().log_softmax(-1).numpy())
+        return np.concatenate(parts)

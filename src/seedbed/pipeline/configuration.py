@@ -11,7 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
 
 from seedbed.names import nearest
 from seedbed.pipeline import plugins
@@ -22,6 +32,8 @@ from seedbed.pipeline.yaml import ConfigError, read, read_text
 ROOT = plugins.PACKAGE.parents[1]
 #: Seeds from here on are for `make tune` alone and never reported.
 TUNING_SEEDS = 1000
+#: A sentinel's training steps, and its validation and test documents.
+SENTINEL_STEPS, SENTINEL_DOCUMENTS = 150, 200
 
 _Item = TypeVar("_Item")
 
@@ -46,12 +58,31 @@ class _Strict(BaseModel):
 
 
 class Data(_Strict):
-    """One data set of a study: how many documents of which language."""
+    """One data set of a study: how many documents of which language or task."""
 
-    language: Name
+    language: Name | None = None
+    task: PluginName | None = None
+    options: Values = {}
     training: Annotated[StrictInt, Field(ge=1)]
     validation: Annotated[StrictInt, Field(ge=1)]
     test: Annotated[StrictInt, Field(ge=1)]
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Data:
+        if (self.language is None) == (self.task is None):
+            raise ValueError(
+                "expected either language, a file of config/languages/, or task, of src/seedbed/tasks/"
+            )
+        if self.language and self.options:
+            raise ValueError("a language has no options; they belong to a task")
+        return self
+
+
+class Start(_Strict):
+    """The run whose weights of the same seed a training begins with."""
+
+    study: Name
+    run: Name
 
 
 class Run(_Strict):
@@ -66,6 +97,8 @@ class Run(_Strict):
     training: Values = {}
     streams: dict[Literal["data", "initialisation", "order", "corruption"], Seed] = {}
     seeds: Annotated[StrictInt, Field(ge=1, lt=TUNING_SEEDS)] | None = None
+    start: Start | None = None
+    quick: StrictBool = False
 
     @property
     def trained(self) -> bool:
@@ -102,10 +135,16 @@ class Study(_Strict):
 
 
 class Settings(_Strict):
-    """config/config.yaml: which studies, and the number of seeds where a run names none."""
+    """config/config.yaml: which studies, the number of seeds where a run names none, and how much is built.
+
+    ``scope`` is ``report`` for all; ``reference`` for all, with ``reference_seeds`` where a run names none;
+    ``quick`` for one seed of the runs marked so; ``sentinels`` for the same, with trainings of 150 steps.
+    """
 
     studies: Annotated[list[Name], Field(min_length=1), Distinct]
     seeds: Annotated[StrictInt, Field(ge=1, lt=TUNING_SEEDS)]
+    reference_seeds: Annotated[StrictInt, Field(ge=1, lt=TUNING_SEEDS)] = 10
+    scope: Literal["report", "reference", "quick", "sentinels"] = "report"
 
 
 class Configuration:
@@ -125,35 +164,57 @@ class Configuration:
             validated(Settings, written | self.overrides, "--config") if self.overrides else self._planned
         )
         self.studies = {name: self._study(name) for name in self.settings.studies}
+        self._check_starts()
+
+    @property
+    def quick(self) -> bool:
+        """Whether only one seed of the runs marked ``quick`` is built."""
+        return self.settings.scope in ("quick", "sentinels")
+
+    def runs(self, study: str) -> dict[str, Run]:
+        """The runs of a study that are built now."""
+        return {
+            name: run
+            for name, run in self.studies[study].runs.items()
+            if run.quick or not (self.quick and run.trained)
+        }
 
     def seeds(self, study: str, run: str) -> tuple[int | None, ...]:
         """The seeds of a run; a reference run has the one seed None."""
         entry = self.studies[study].runs[run]
         if not entry.trained:
             return (None,)
-        own = None if "seeds" in self.overrides else entry.seeds
-        return tuple(range(own or self.settings.seeds))
+        if self.quick:
+            return (0,)
+        if "seeds" in self.overrides:
+            return tuple(range(self.settings.seeds))
+        usual = self.settings.reference_seeds if self.settings.scope == "reference" else self.settings.seeds
+        return tuple(range(entry.seeds or usual))
 
     @property
     def full(self) -> bool:
         """Whether every run has at least the seeds that the files give it."""
         runs = [run for study in self.studies.values() for run in study.runs.values() if run.trained]
         planned = self._planned.seeds
-        return "seeds" not in self.overrides or all(self.settings.seeds >= (run.seeds or planned) for run in runs)
+        enough = all(self.settings.seeds >= (run.seeds or planned) for run in runs)
+        return not self.quick and ("seeds" not in self.overrides or enough)
 
     def evaluated(self, study: str, evaluation: str) -> list[str]:
-        """The runs of a study that an evaluation measures; ``all`` are those that it can measure."""
-        runs, chosen = self.studies[study].runs, self.studies[study].evaluations[evaluation].runs
-        if isinstance(chosen, list):
-            return chosen
-        references = chosen == "all" and not plugins.needs_training(evaluation)
-        return [name for name, run in runs.items() if run.trained or references]
+        """The runs of a study that an evaluation measures now; ``all`` are those that it can measure."""
+        entry = self.studies[study]
+        chosen = entry.evaluations[evaluation].runs
+        return [
+            name
+            for name, run in self.runs(study).items()
+            if (name in chosen if isinstance(chosen, list) else run.trained or chosen == "all")
+            and not _obstacle(evaluation, run, entry)
+        ]
 
     @cached_property
     def languages(self) -> dict[str, dict[str, object]]:
         """The grammars that the studies use, by name."""
         used = {data.language for study in self.studies.values() for data in study.data.values()}
-        return {name: read(self._file("languages", name)) for name in sorted(used)}
+        return {name: read(self._file("languages", name)) for name in sorted(filter(None, used))}
 
     def _study(self, name: str) -> Study:
         path = self._file("studies", name)
@@ -165,9 +226,37 @@ class Configuration:
             key: _measuring(key, entry, study, f"{place}: evaluations.{key}")
             for key, entry in study.evaluations.items()
         }
-        study = study.model_copy(update={"runs": runs, "evaluations": evaluations})
+        data = {key: _drawn(entry, f"{place}: data.{key}") for key, entry in study.data.items()}
+        study = study.model_copy(update={"runs": runs, "evaluations": evaluations, "data": data})
         tuned(study, place)
-        return study
+        return _shortened(study) if self.settings.scope == "sentinels" else study
+
+    def _check_starts(self) -> None:
+        """Every run that begins with another's weights finds them: same network, a seed for each of its own."""
+        for study, entry in self.studies.items():
+            for name, run in entry.runs.items():
+                if run.start:
+                    self._check_start(study, name, run.start)
+
+    def _check_start(self, study: str, name: str, start: Start) -> None:
+        place = f"config/studies/{study}.yaml: runs.{name}.start"
+        if start.study not in self.studies:
+            raise ConfigError(f"{place}.study: {start.study}: {nearest(start.study, self.studies)}")
+        known = {key: run for key, run in self.studies[start.study].runs.items() if run.trained}
+        if start.run not in known:
+            raise ConfigError(f"{place}.run: {start.run}: {nearest(start.run, known)}")
+        run, first = self.studies[study].runs[name], known[start.run]
+        if first.start:
+            raise ConfigError(f"{place}: {start.run} begins with another run's weights itself; name that one")
+        if run.model != first.model:
+            raise ConfigError(f"{place}: {start.run} has another network; both need the same model and options")
+        if run.quick and not first.quick:
+            raise ConfigError(f"{place}: {name} is quick, so {start.run} must be quick too")
+        wanted, there = len(self.seeds(study, name)), len(self.seeds(start.study, start.run))
+        if wanted > there:
+            raise ConfigError(
+                f"{place}: {start.run} has {there} seeds and {name} {wanted}; give {name} seeds: {there}"
+            )
 
     def _file(self, folder: str, name: str) -> Path:
         path = self.root / "config" / folder / f"{name}.yaml"
@@ -209,7 +298,7 @@ def _check_names(study: Study, place: str) -> None:
 def _resolved(run: Run, study: Study, place: str) -> Run:
     """The run with every option that it leaves out filled in, so that a changed default changes the recipe."""
     if run.kind is not None:
-        given = run.model or run.objective or run.training or run.streams or run.seeds
+        given = run.model or run.objective or run.training or run.streams or run.seeds or run.start or run.quick
         if given:
             raise ConfigError(f"{place}: a reference run (kind: {run.kind}) has only label, data and options")
         return run.model_copy(
@@ -230,9 +319,50 @@ def _measuring(name: str, entry: Evaluation, study: Study, place: str) -> Evalua
     """The evaluation with every option filled in, if it can measure the runs that it names."""
     options = plugins.options("evaluations", name, entry.options, f"{place}.options")
     for run in entry.runs if isinstance(entry.runs, list) else ():
-        if plugins.needs_training(name) and not study.runs[run].trained:
-            raise ConfigError(f"{place}.runs: {run}: {name} measures runs that train, and this is a reference run")
+        if obstacle := _obstacle(name, study.runs[run], study):
+            raise ConfigError(f"{place}.runs: {run}: {obstacle}")
     return entry.model_copy(update={"options": options})
+
+
+def _obstacle(evaluation: str, run: Run, study: Study) -> str:
+    """Why an evaluation cannot measure a run; empty where it can."""
+    models, contexts = plugins.measures(evaluation)
+    source, context = ("task", "TaskContext") if study.data[run.data].task else ("language", "Context")
+    if context not in contexts:
+        return f"{evaluation} measures no run on a {source}"
+    folder, kind = ("objectives", str(run.objective["kind"])) if run.trained else ("references", str(run.kind))
+    offered = plugins.offers(folder, kind)
+    protocols = models - {"TrainedModel"}
+    if ("TrainedModel" in models and run.trained) or any(plugins.asks(one) <= offered for one in protocols):
+        return ""
+    if not protocols:
+        return f"{evaluation} measures runs that train, and this is a reference run"
+    needed = " or ".join(sorted("+".join(sorted(plugins.asks(one))) for one in protocols))
+    return f"{evaluation} needs a run with {needed}, which {folder}/{kind}.py does not define"
+
+
+def _drawn(data: Data, place: str) -> Data:
+    """The data set with every option of its task filled in."""
+    if data.task is None:
+        return data
+    return data.model_copy(
+        update={"options": plugins.options("tasks", data.task, data.options, f"{place}.options")}
+    )
+
+
+def _shortened(study: Study) -> Study:
+    """The study with trainings of so few steps that a test can repeat them."""
+    batch = max(int(run.training["batch"]) for run in study.runs.values() if run.trained)
+    sizes = {"training": SENTINEL_STEPS * batch, "validation": SENTINEL_DOCUMENTS, "test": SENTINEL_DOCUMENTS}
+    return study.model_copy(
+        update={
+            "data": {name: data.model_copy(update=sizes) for name, data in study.data.items()},
+            "runs": {
+                name: run.model_copy(update={"training": run.training | {"epochs": 1}}) if run.trained else run
+                for name, run in study.runs.items()
+            },
+        }
+    )
 
 
 def tuned(study: Study, place: str) -> list[Run]:

@@ -38,13 +38,15 @@ from seedbed.pipeline.provenance import machine, provenance
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import torch
     from torch import nn
 
     from seedbed.documents import Documents
-    from seedbed.evaluations.context import Predictor
+    from seedbed.evaluations.context import Context, Predictor, TaskContext
     from seedbed.evaluations.trained import TrainedModel
     from seedbed.languages.automaton import Language
     from seedbed.reporting.results import Study
+    from seedbed.tasks.task import Task
     from seedbed.training.loop import Objective, Trained
 
 Row = dict[str, Scalar | None]
@@ -70,10 +72,16 @@ def expect(asked: str, own: str) -> str:
 
 def data(plan: Plan, corpus: tuple[str, str, str, int | None], asked: str) -> None:
     """Draw the documents of a split: (study, data set, split, seed)."""
-    from seedbed.languages.corpora import draw
-
     own = expect(asked, plan.data(*corpus))
-    storage.write_documents(data_path(*corpus), draw(plan.corpus(*corpus)), own)
+    storage.write_documents(data_path(*corpus), drawn(plan, *corpus), own)
+
+
+def drawn(plan: Plan, study: str, data_set: str, split: str, seed: int | None) -> Documents:
+    """Draw the documents of a split in memory."""
+    from seedbed.corpora import draw
+
+    documents = getattr(plan.data_set(study, data_set), split)
+    return draw(_source(plan, study, data_set), documents, split, study, seed)
 
 
 def train(plan: Plan, study: str, run: str, seed: int, asked: str) -> None:
@@ -85,7 +93,7 @@ def train(plan: Plan, study: str, run: str, seed: int, asked: str) -> None:
     entry, seeds = plan.run(study, run), plan.seeds(study, run, seed)
     training = _documents(plan, study, entry, "training", seeds["data"])
     validation = _documents(plan, study, entry, "validation", None)
-    trained = fit(plan, study, entry, training, validation, seeds)
+    trained = fit(plan, study, entry, training, validation, seeds, _start(plan, entry, seed))
     storage.write_table(run_path(study, run, seed, "log.parquet"), pa.table(asdict(trained.log)), own)
     cost = rows(
         _cost(time.monotonic() - began, _processor_seconds() - used),
@@ -100,32 +108,44 @@ def train(plan: Plan, study: str, run: str, seed: int, asked: str) -> None:
 
 
 def fit(
-    plan: Plan, study: str, run: Run, training: Documents, validation: Documents, seeds: Mapping[str, int]
+    plan: Plan,
+    study: str,
+    run: Run,
+    training: Documents,
+    validation: Documents,
+    seeds: Mapping[str, int],
+    start: Mapping[str, torch.Tensor] | None = None,
 ) -> Trained:
     """Build what a run's entry describes, and train it."""
     from seedbed.training import loop
 
     options: loop.Options = plugins.load("training", "loop").Options(**run.training)
     return loop.train(
-        _network(plan, study, run), _objective(plan, study, run), training, validation, options, seeds
+        _network(plan, study, run), _objective(plan, study, run), training, validation, options, seeds, start
     )
 
 
 def evaluate(plan: Plan, study: str, run: str, evaluation: str, asked: str) -> None:
     """Measure a run with one evaluation, all its seeds in one process."""
-    from seedbed.evaluations.context import Context
-
     own = expect(asked, plan.evaluate(study, run, evaluation))
     entry = plan.run(study, run)
     module = plugins.load("evaluations", evaluation)
     options = module.Options(**plan.configuration.studies[study].evaluations[evaluation].options)
-    context = Context(_language(plan, study, entry.data), _documents(plan, study, entry, "test", None))
+    context = _context(plan, study, entry)
     found: list[Row] = []
     for seed in plan.configuration.seeds(study, run):
         observations = module.evaluate(_predictor(plan, study, run, seed), context, options)
         hashes = plan.row(study, run, evaluation, seed)
         found += rows(observations, study=study, run=run, seed=seed, **hashes)
     _write(observations_path(study, run, evaluation), found, own)
+
+
+def evaluate_study(plan: Plan, study: str, asked: str) -> None:
+    """Measure all runs of a study in one process, but for what is measured already: `make quick`."""
+    expect(asked, plan.evaluate_study(study))
+    for one in plan.evaluations():
+        if one[0] == study and not storage.carries(observations_path(*one), plan.evaluate(*one)):
+            evaluate(plan, *one, plan.evaluate(*one))
 
 
 def observations(plan: Plan, asked: str) -> None:
@@ -219,13 +239,13 @@ def _shown(plan: Plan, name: str) -> Study:
             kind="trained" if run.trained else "reference",
             seeds=tuple(seed for seed in plan.configuration.seeds(name, key) if seed is not None),
         )
-        for key, run in entry.runs.items()
+        for key, run in plan.configuration.runs(name).items()
     ]
     return Study(
         name=name,
         title=entry.title,
         lead=entry.lead,
-        language=", ".join(sorted({data.language for data in entry.data.values()})),
+        language=", ".join(sorted({data.language or str(data.task) for data in entry.data.values()})),
         rebuilt=entry.rebuilt,
         runs=tuple(runs),
         full=plan.configuration.full,
@@ -237,26 +257,48 @@ def _network(plan: Plan, study: str, run: Run) -> nn.Module:
 
     kind, options = split(run.model)
     module = plugins.load("models", kind)
-    vocabulary = len(_language(plan, study, run.data).vocabulary)
+    vocabulary = len(_source(plan, study, run.data).vocabulary)
     network: nn.Module = unfilled(lambda: module.Model(module.Options(**options), vocabulary))
     return network
+
+
+def _start(plan: Plan, run: Run, seed: int) -> dict[str, torch.Tensor] | None:
+    """The weights that a run begins with, if it begins with those of another."""
+    if run.start is None:
+        return None
+    first = (run.start.study, run.start.run, seed)
+    return storage.read_weights(run_path(*first, "model.safetensors"), plan.train(*first))
 
 
 def _objective(plan: Plan, study: str, run: Run) -> Objective[object]:
     kind, options = split(run.objective)
     module = plugins.load("objectives", kind)
     objective: Objective[object] = module.Objective(
-        module.Options(**options), _language(plan, study, run.data).vocabulary
+        module.Options(**options), _source(plan, study, run.data).vocabulary
     )
     return objective
 
 
 @cache
-def _language(plan: Plan, study: str, data_set: str) -> Language:
+def _source(plan: Plan, study: str, data_set: str) -> Language | Task:
     from seedbed.languages.compilation import read_language
 
-    name = plan.configuration.studies[study].data[data_set].language
-    return read_language(plan.configuration.languages[name], f"config/languages/{name}.yaml")
+    entry = plan.data_set(study, data_set)
+    if entry.language:
+        return read_language(
+            plan.configuration.languages[entry.language], f"config/languages/{entry.language}.yaml"
+        )
+    module = plugins.load("tasks", str(entry.task))
+    task: Task = module.Task(module.Options(**entry.options))
+    return task
+
+
+def _context(plan: Plan, study: str, run: Run) -> Context | TaskContext:
+    from seedbed.evaluations.context import Context, TaskContext
+    from seedbed.languages.automaton import Language
+
+    source, test = _source(plan, study, run.data), _documents(plan, study, run, "test", None)
+    return Context(source, test) if isinstance(source, Language) else TaskContext(source, test)
 
 
 def _documents(plan: Plan, study: str, run: Run, split: str, seed: int | None) -> Documents:
@@ -270,7 +312,7 @@ def _predictor(plan: Plan, study: str, run: str, seed: int | None) -> Predictor:
 def _reference(plan: Plan, study: str, run: str) -> Predictor:
     entry, corpus = plan.run(study, run), plan.corpus_seed(study, run, None)
     module = plugins.load("references", str(entry.kind))
-    material: list[Language | Documents] = [_language(plan, study, entry.data)]
+    material: list[Language | Task | Documents] = [_source(plan, study, entry.data)]
     if corpus is not None:
         material.append(_documents(plan, study, entry, "training", corpus))
     predictor: Predictor = module.Reference(module.Options(**entry.options), *material)
@@ -287,7 +329,7 @@ def _trained(plan: Plan, study: str, run: str, seed: int) -> TrainedModel:
     network.load_state_dict(weights, assign=True)
     log = storage.read_table(run_path(study, run, seed, "log.parquet"), own).to_pydict()
     corpus = _documents(plan, study, entry, "training", plan.corpus_seed(study, run, seed))
-    return TrainedModel(network, Log(**log), corpus)
+    return TrainedModel(network, _objective(plan, study, entry), Log(**log), corpus)
 
 
 def _write(path: Path, found: Iterable[Row], fingerprint: str) -> None:

@@ -7,14 +7,12 @@ the workflow must be quick: nothing here imports torch or pandas.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from functools import cache, cached_property
 from pathlib import Path
 
-from seedbed.languages.corpora import Corpus
 from seedbed.pipeline import plugins
 from seedbed.pipeline.claims import Claims, check_names, read_claims, settings
-from seedbed.pipeline.configuration import ROOT, Configuration, Run, Values, tuned
+from seedbed.pipeline.configuration import ROOT, Configuration, Data, Run, Values, tuned
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
 from seedbed.pipeline.storage import FORMAT, carries
 from seedbed.pipeline.yaml import ConfigError
@@ -81,41 +79,40 @@ class Plan:
         named = self.run(study, run).options.get("corpus_seed")
         return None if named is None else int(named)
 
-    def corpus(self, study: str, data: str, split: str, seed: int | None) -> Corpus:
-        """What a split is drawn from; ``seed`` is None for validation and test."""
-        entry = self.configuration.studies[study].data[data]
-        return Corpus(
-            grammar=self.configuration.languages[entry.language],
-            documents=getattr(entry, split),
-            split=split,
-            study=study,
-            seed=seed,
-        )
+    def data_set(self, study: str, data: str) -> Data:
+        """The entry of a data set in its study file."""
+        return self.configuration.studies[study].data[data]
 
     def _drawn(self, study: str, data: str, split: str, seed: int | None) -> dict[str, object]:
-        """The values of a corpus, its grammar as a hash."""
-        corpus = self.corpus(study, data, split, seed)
-        values = {field.name: getattr(corpus, field.name) for field in fields(corpus)}
-        return values | {"grammar": self.grammar(self.configuration.studies[study].data[data].language)}
+        """The values of a split, its grammar as a hash."""
+        entry = self.data_set(study, data)
+        source = {"task": entry.task, "options": entry.options}
+        if entry.language:
+            source = {"grammar": self.grammar(entry.language)}
+        return source | {"documents": getattr(entry, split), "split": split, "study": study, "seed": seed}
 
     def _data(self, study: str, data: str, split: str, seed: int | None) -> str:
         """The fingerprint of a split's documents."""
         values = {"job": "data", "format": FORMAT} | self._drawn(study, data, split, seed)
-        return fingerprint(values, ["seedbed.languages.corpora"], ["numpy"])
+        return fingerprint(values, ["seedbed.corpora", source_module(self.data_set(study, data))], ["numpy"])
 
     def _recipe(self, study: str, run: str, seed: int | None) -> str:
         """The hash of a run's values and seed alone, whatever the code."""
         entry = self.run(study, run)
         data = {split: self._drawn(study, entry.data, split, None) for split in SPLITS}
-        return digest({"run": _values(entry), "data": data, "seed": seed})
+        start = entry.start and self.recipe(entry.start.study, entry.start.run, seed)
+        return digest({"run": _values(entry), "data": data, "seed": seed, "start": start})
 
     def training_files(self, study: str, run: str, seed: int) -> dict[str, Path]:
-        """The documents that a training reads: its own corpus and the study's validation set."""
-        data, corpus = self.run(study, run).data, self.seeds(study, run, seed)["data"]
-        return {
-            "training": data_path(study, data, "training", corpus),
-            "validation": data_path(study, data, "validation", None),
+        """What a training reads: its own corpus, the study's validation set, and the weights it starts from."""
+        entry, corpus = self.run(study, run), self.seeds(study, run, seed)["data"]
+        files = {
+            "training": data_path(study, entry.data, "training", corpus),
+            "validation": data_path(study, entry.data, "validation", None),
         }
+        if entry.start:
+            files["start"] = run_path(entry.start.study, entry.start.run, seed, "model.safetensors")
+        return files
 
     def evaluation_files(self, study: str, run: str) -> list[Path]:
         """What an evaluation reads: the study's test set, and training corpus, weights and log of every seed."""
@@ -127,6 +124,11 @@ class Plan:
             *(run_path(study, run, seed, file) for seed in seeds for file in RUN_FILES[:2]),
         ]
 
+    def study_files(self, study: str) -> list[Path]:
+        """What the evaluations of a study read, each file once."""
+        runs = dict.fromkeys(run for name, run, _ in self.evaluations() if name == study)
+        return list(dict.fromkeys(path for run in runs for path in self.evaluation_files(study, run)))
+
     def training_corpora(self, study: str, run: str) -> list[int]:
         """The seeds of all training corpora behind a run's predictions, each once."""
         found = {self.corpus_seed(study, run, seed) for seed in self.configuration.seeds(study, run)}
@@ -137,10 +139,11 @@ class Plan:
         entry, seeds = self.run(study, run), self.seeds(study, run, seed)
         return fingerprint(
             {"job": "train", "format": FORMAT, "run": _values(entry), "seeds": seeds},
-            modules(entry),
+            [*modules(entry), source_module(self.data_set(study, entry.data))],
             inputs=[
                 self.data(study, entry.data, "training", seeds["data"]),
                 self.data(study, entry.data, "validation", None),
+                *([self.train(entry.start.study, entry.start.run, seed)] if entry.start else []),
             ],
         )
 
@@ -158,7 +161,7 @@ class Plan:
             "recipe": digest(values | {"recipe": self.recipe(study, run, seed)}),
             "fingerprint": fingerprint(
                 values | {"job": "evaluate", "format": FORMAT, "run": _values(entry)},
-                modules(entry, evaluation),
+                [*modules(entry, evaluation), source_module(self.data_set(study, entry.data))],
                 inputs=inputs,
             ),
         }
@@ -167,6 +170,10 @@ class Plan:
         """The fingerprint of a file of observations: that of its rows' fingerprints."""
         seeds = self.configuration.seeds(study, run)
         return digest(sorted(self.row(study, run, evaluation, seed)["fingerprint"] for seed in seeds))
+
+    def evaluate_study(self, study: str) -> str:
+        """The fingerprint of all observations of a study."""
+        return digest(sorted(self.evaluate(*one) for one in self.evaluations() if one[0] == study))
 
     def evaluations(self) -> Iterator[tuple[str, str, str]]:
         """Every (study, run, evaluation) of the build."""
@@ -188,8 +195,8 @@ class Plan:
 
     def trainings(self) -> Iterator[tuple[str, str, int]]:
         """Every (study, run, seed) that trains."""
-        for study, entry in self.configuration.studies.items():
-            for run in entry.runs:
+        for study in self.configuration.studies:
+            for run in self.configuration.runs(study):
                 for seed in self.configuration.seeds(study, run):
                     if seed is not None:
                         yield study, run, seed
@@ -259,6 +266,7 @@ class Plan:
             "studies": {name: study.model_dump(mode="json") for name, study in configuration.studies.items()},
             "seeds": [(study, run, configuration.seeds(study, run)) for study, run, _ in self.evaluations()],
             "full": configuration.full,
+            "scope": configuration.settings.scope,
             "excluded": {name: one.model_dump(mode="json") for name, one in self.claims.excluded.items()},
         }
         return fingerprint(
@@ -271,8 +279,8 @@ class Plan:
 
 
 def _values(run: Run) -> dict[str, object]:
-    """What a run's results depend on: everything but its label and its seeds."""
-    return run.model_dump(mode="json", exclude={"label", "seeds"})
+    """What a run's results depend on: everything but its label and how often and when it runs."""
+    return run.model_dump(mode="json", exclude={"label", "seeds", "quick"})
 
 
 def _plugins(run: Run) -> list[tuple[str, str, Values]]:
@@ -290,6 +298,11 @@ def modules(run: Run, evaluation: str | None = None) -> list[str]:
         return own
     predictor = ["seedbed.evaluations.trained"] if run.trained else []
     return [f"seedbed.evaluations.{evaluation}", *predictor, *own]
+
+
+def source_module(data: Data) -> str:
+    """The module that makes what a data set's documents are drawn from."""
+    return f"seedbed.tasks.{data.task}" if data.task else "seedbed.languages.compilation"
 
 
 def page_modules(studies: Iterable[str]) -> list[str]:
@@ -322,6 +335,9 @@ def check(configuration: Configuration) -> None:
             raise ConfigError(str(error)) from error
     for name, study in configuration.studies.items():
         file = f"config/studies/{name}.yaml"
+        for key, data in study.data.items():
+            if data.task:
+                plugins.build("tasks", data.task, data.options, f"{file}: data.{key}.options")
         for key, run in study.runs.items():
             _build(run, f"{file}: runs.{key}")
         for index, run in enumerate(tuned(study, file)):

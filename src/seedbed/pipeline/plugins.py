@@ -76,9 +76,22 @@ def options(folder: str, name: str, values: Mapping[str, object], place: str) ->
     }
 
 
-def needs_training(evaluation: str) -> bool:
-    """Whether an evaluation measures trained runs alone: its ``evaluate`` takes a `TrainedModel`."""
-    return _first_parameter(PACKAGE / "evaluations" / f"{evaluation}.py", "evaluate") == "TrainedModel"
+def measures(evaluation: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What an evaluation can measure and on what: the types of the first two parameters of its ``evaluate``."""
+    models, contexts = _parameters(PACKAGE / "evaluations" / f"{evaluation}.py", "evaluate")[:2]
+    return models, contexts
+
+
+def asks(protocol: str) -> frozenset[str]:
+    """The methods that a protocol of evaluations/context.py asks for."""
+    return _methods(PACKAGE / "evaluations" / "context.py", protocol)
+
+
+def offers(folder: str, name: str) -> frozenset[str]:
+    """The methods of an objective or a reference, which say what it can be asked."""
+    return _methods(
+        PACKAGE / folder / f"{name}.py", {"objectives": "Objective", "references": "Reference"}[folder]
+    )
 
 
 def load(folder: str, name: str) -> ModuleType:
@@ -99,11 +112,21 @@ def build(folder: str, name: str, values: Mapping[str, Value], place: str) -> ob
 
 
 @cache
-def _first_parameter(path: Path, function: str) -> str:
-    """The type of a function's first parameter, as it is written; empty where there is none."""
-    defined = [node for node in _parsed(path).body if isinstance(node, ast.FunctionDef) and node.name == function]
-    written = [node.args.args[0].annotation for node in defined if node.args.args]
-    return ast.unparse(written[0]) if written and written[0] else ""
+def _parameters(path: Path, function: str) -> list[frozenset[str]]:
+    """The types of a function's parameters, as they are written: several where they are joined by ``|``."""
+    for node in _parsed(path).body:
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            written = [ast.unparse(each.annotation) if each.annotation else "" for each in node.args.args]
+            return [frozenset(text.split(" | ")) for text in written]
+    raise ConfigError(f"{path}: defines no function {function}")
+
+
+@cache
+def _methods(path: Path, kind: str) -> frozenset[str]:
+    """The public methods that a class defines; none without the class."""
+    found = [node for node in _parsed(path).body if isinstance(node, ast.ClassDef) and node.name == kind]
+    methods = {part.name for node in found for part in node.body if isinstance(part, ast.FunctionDef)}
+    return frozenset(name for name in methods if not name.startswith("_"))
 
 
 @cache

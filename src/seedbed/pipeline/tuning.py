@@ -10,7 +10,6 @@ import math
 import statistics
 
 from seedbed.documents import Documents
-from seedbed.languages.corpora import draw
 from seedbed.names import nearest
 from seedbed.pipeline import jobs
 from seedbed.pipeline.configuration import TUNING_SEEDS, Run, tuned
@@ -31,8 +30,8 @@ def tune(plan: Plan, study: str) -> None:
     if grid is None:
         raise ConfigError(f"{place}: tune: this key is required, with a run, seeds and a grid")
     data, seeds = studies[study].runs[grid.run].data, range(TUNING_SEEDS, TUNING_SEEDS + grid.seeds)
-    validation = draw(plan.corpus(study, data, "validation", None))
-    training = {seed: draw(plan.corpus(study, data, "training", seed)) for seed in seeds}
+    validation = jobs.drawn(plan, study, data, "validation", None)
+    training = {seed: jobs.drawn(plan, study, data, "training", seed) for seed in seeds}
     results = []
     for choice, run in zip(grid.grid, tuned(studies[study], place), strict=True):
         losses = [_loss(plan, study, run, training[seed], validation, seed) for seed in seeds]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -19,17 +19,20 @@ from seedbed.documents import Documents
 from seedbed.log import Log
 from seedbed.models.initialisation import fill
 from seedbed.randomness import stream, torch_stream
-from seedbed.training.schedule import learning_rate
+from seedbed.training import schedule
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a run is trained: Adam with linear warm-up and cosine decay to 0."""
+    """How a run is trained: Adam, its rate over the steps, and the order of the documents."""
 
     epochs: int = 6  # passes over the training documents
     batch: int = 32  # documents a step; the last batch of an epoch may hold fewer
     learning_rate: float = 0.003  # the peak, reached at the end of the warm-up
     warm_up: int = 200  # steps
+    schedule: Literal["cosine", "constant"] = "cosine"  # after the warm-up: a half cosine to 0, or the peak
+    clip: float = 0.0  # the largest norm of all gradients together; 0 clips nothing
+    order: Literal["shuffled", "stored"] = "shuffled"  # of an epoch's documents
 
     def __post_init__(self) -> None:
         """Check the ranges.
@@ -37,7 +40,7 @@ class Options:
         Raises:
             ValueError: an option is out of its range.
         """
-        for name, least in (("epochs", 1), ("batch", 1), ("learning_rate", 0), ("warm_up", 0)):
+        for name, least in (("epochs", 1), ("batch", 1), ("learning_rate", 0), ("warm_up", 0), ("clip", 0)):
             if not least <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} {getattr(self, name)}: expected a finite number, at least {least}")
 
@@ -72,8 +75,9 @@ def train(
     validation: Documents,
     options: Options,
     seeds: Mapping[str, int],
+    start: Mapping[str, Tensor] | None = None,
 ) -> Trained:
-    """Train a model from its initialisation stream.
+    """Train a model from its initialisation stream, or from given weights.
 
     A step's loss that is not finite ends the training: a diverged run is a result. Its weights are those of the
     best epoch before, or the initial ones; its log ends with the loss that was not finite. Weights that the very
@@ -86,14 +90,18 @@ def train(
         validation: Documents that choose the epoch.
         options: The recipe.
         seeds: The seed of each stream: ``initialisation``, ``order`` and ``corruption``.
+        start: The weights to begin with, by name; None draws them.
     """
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    fill(model, torch_stream(seeds["initialisation"], "initialisation"))
+    if start is None:
+        fill(model, torch_stream(seeds["initialisation"], "initialisation"))
+    else:
+        model.load_state_dict(start)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.0, fused=True)
     log, kept, best = Log(), snapshot(model), math.inf
     for epoch, batch, last, rate in _steps(objective, training, options, seeds):
-        total, count = _step(model, objective, batch, optimizer, rate)
+        total, count = _step(model, objective, batch, optimizer, rate, options.clip)
         log.add(epoch, rate, total, count)
         if not math.isfinite(total):
             break
@@ -110,14 +118,12 @@ def _steps(
 ) -> Iterator[tuple[int, _Batch, bool, float]]:
     """Every step of the training: its epoch, its batch, whether it ends the epoch, and its learning rate."""
     order, corruption = stream(seeds["order"], "order"), stream(seeds["corruption"], "corruption")
-    steps = -(-len(training) // options.batch)
+    steps, rate_at = -(-len(training) // options.batch), getattr(schedule, options.schedule)
     for epoch in range(options.epochs):
-        shuffled = order.permutation(len(training))
+        read = order.permutation(len(training)) if options.order == "shuffled" else np.arange(len(training))
         for step in range(steps):
-            chosen = training.take(shuffled[step * options.batch : (step + 1) * options.batch])
-            rate = learning_rate(
-                epoch * steps + step, options.epochs * steps, options.learning_rate, options.warm_up
-            )
+            chosen = training.take(read[step * options.batch : (step + 1) * options.batch])
+            rate = rate_at(epoch * steps + step, options.epochs * steps, options.learning_rate, options.warm_up)
             yield epoch + 1, objective.examples(chosen, corruption), step == steps - 1, rate
 
 
@@ -127,12 +133,15 @@ def _step(
     batch: _Batch,
     optimizer: torch.optim.Optimizer,
     rate: float,
+    clip: float,
 ) -> tuple[float, int]:
     for group in optimizer.param_groups:
         group["lr"] = rate
     total, count = objective.loss(model, batch)
     optimizer.zero_grad()
     (total / count).backward()  # type: ignore[no-untyped-call]
+    if clip:
+        nn.utils.clip_grad_norm_(model.parameters(), clip)
     optimizer.step()
     return total.item(), count
 

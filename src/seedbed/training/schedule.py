@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 
-def learning_rate(step: int, steps: int, peak: float, warm_up: int) -> float:
+def cosine(step: int, steps: int, peak: float, warm_up: int) -> float:
     """Linear from 0 to the peak over the warm-up, then a half cosine to 0 (objectives 5.1).
 
     Args:
@@ -18,3 +18,8 @@ def learning_rate(step: int, steps: int, peak: float, warm_up: int) -> float:
         return peak * (step + 1) / warm_up
     progress = (step - warm_up + 1) / max(1, steps - warm_up)
     return peak * (1 + math.cos(math.pi * progress)) / 2
+
+
+def constant(step: int, steps: int, peak: float, warm_up: int) -> float:
+    """Linear from 0 to the peak over the warm-up, then the peak; the arguments are those of `cosine`."""
+    return peak * min(1.0, (step + 1) / max(1, warm_up))

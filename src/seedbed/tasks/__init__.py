@@ -1,0 +1,1 @@
+"""Tasks: generators of sequences with a right answer, one file a task, numpy only."""

@@ -1,0 +1,105 @@
+"""A training that begins with the weights of another run, same seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from seedbed.pipeline import jobs, storage
+from seedbed.pipeline.configuration import ROOT, Configuration
+from seedbed.pipeline.plan import Plan, run_path
+from seedbed.pipeline.yaml import ConfigError
+
+STUDY = """
+title: A study
+lead: Of a run that goes on from another.
+rebuilt: true
+data:
+  text: {language: garden, training: 6, validation: 2, test: 2}
+training: {epochs: 1, batch: 3, warm_up: 0}
+runs:
+  first:
+    label: from nothing
+    model: {kind: window, words: 2, embedding: 4, hidden: 8}
+    objective: {kind: flm}
+  second:
+    label: goes on
+    model: {kind: window, words: 2, embedding: 4, hidden: 8}
+    objective: {kind: flm}
+    training: {learning_rate: 0}
+    start: {study: garden, run: first}
+  exact: {label: the language itself, kind: exact}
+evaluations:
+  training: {runs: trained}
+"""
+
+
+def make(root: Path, study: str = STUDY) -> Plan:
+    for folder in ("studies", "languages"):
+        (root / "config" / folder).mkdir(parents=True, exist_ok=True)
+    (root / "config/config.yaml").write_text("studies: [garden]\nseeds: 2\n")
+    (root / "config/studies/garden.yaml").write_text(study)
+    (root / "config/languages/garden.yaml").write_text((ROOT / "config/languages/garden.yaml").read_text())
+    return Plan(Configuration(root=root))
+
+
+def test_a_run_begins_with_the_weights_of_the_same_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = make(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for split, seed in (("training", 1), ("validation", None)):
+        jobs.data(plan, ("garden", "text", split, seed), plan.data("garden", "text", split, seed))
+    weights = {}
+    for run in ("first", "second"):
+        own = plan.train("garden", run, 1)
+        jobs.train(plan, "garden", run, 1, own)
+        weights[run] = storage.read_weights(run_path("garden", run, 1, "model.safetensors"), own)
+    assert weights["first"].keys() == weights["second"].keys()
+    assert all(torch.equal(weights["second"][name], tensor) for name, tensor in weights["first"].items())
+
+
+def test_the_weights_of_the_same_seed_are_an_input_of_the_training(tmp_path: Path) -> None:
+    files = make(tmp_path).training_files("garden", "second", 1)
+    assert files["start"] == run_path("garden", "first", 1, "model.safetensors")
+
+
+def test_what_changes_the_first_run_changes_the_second(tmp_path: Path) -> None:
+    plan = make(tmp_path)
+    changed = make(
+        tmp_path,
+        STUDY.replace(
+            "objective: {kind: flm}\n  second", "objective: {kind: flm}\n    training: {epochs: 2}\n  second"
+        ),
+    )
+    assert changed.train("garden", "second", 0) != plan.train("garden", "second", 0)
+    assert changed.recipe("garden", "second", 0) != plan.recipe("garden", "second", 0)
+    assert changed.evaluate("garden", "second", "training") != plan.evaluate("garden", "second", "training")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("study: garden, run: first", "study: gardn, run: first", r"runs\.second\.start\.study: gardn: .*garden"),
+        ("run: first}", "run: frst}", r"runs\.second\.start\.run: frst: did you mean first"),
+        ("run: first}", "run: exact}", r"runs\.second\.start\.run: exact: "),
+        ("run: first}", "run: second}", r"runs\.second\.start: second begins with another run's weights itself"),
+        (
+            "start: {study: garden, run: first}",
+            "seeds: 3\n    start: {study: garden, run: first}",
+            r"first has 2 seeds and second 3",
+        ),
+        (
+            "label: goes on\n    model: {kind: window, words: 2",
+            "label: goes on\n    model: {kind: window, words: 3",
+            "another network",
+        ),
+        ("start: {study", "quick: true\n    start: {study", "first must be quick too"),
+    ],
+)
+def test_a_start_that_cannot_be_is_refused_with_its_place(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert old in STUDY
+    with pytest.raises(ConfigError, match=message):
+        make(tmp_path, STUDY.replace(old, new))
