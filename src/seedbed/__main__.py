@@ -8,6 +8,7 @@ import os
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -82,6 +83,35 @@ def claim(context: typer.Context, name: Annotated[str, typer.Argument(metavar="I
 
 
 @app.command()
+def check(
+    context: typer.Context,
+    junit: Annotated[Path | None, typer.Option(help="Where to write the outcome as JUnit XML.")] = None,
+) -> None:
+    """Compare the results with the reference: exit code 0 same, 1 moved, 2 bad input, 3 incomplete."""
+    from seedbed.pipeline.checking import check
+
+    raise typer.Exit(check(_plan(context), junit))
+
+
+@app.command()
+def reference(
+    context: typer.Context, study: str, cores: Annotated[str, typer.Option(help="How many, or `all`.")] = "all"
+) -> None:
+    """Build a study with the seeds of a reference, print what moved, and make it the reference."""
+    from seedbed.pipeline.rebasing import rebase
+
+    raise typer.Exit(rebase(context.obj, study, cores))
+
+
+@app.command()
+def sentinels() -> None:
+    """Train the short runs that tests compare with, and make them the reference."""
+    from seedbed.pipeline.sentinels import write
+
+    write()
+
+
+@app.command()
 def lock() -> None:
     """Write requirements.lock and environment.yml from pyproject.toml."""
     from seedbed.pipeline.environment import lock
@@ -150,6 +180,14 @@ def timings(context: typer.Context, fingerprint: Fingerprint) -> None:
     from seedbed.pipeline import jobs
 
     jobs.timings(_plan(context), fingerprint)
+
+
+@job.command()
+def comparison(context: typer.Context, fingerprint: Fingerprint) -> None:
+    """Job: compare with the reference."""
+    from seedbed.pipeline import jobs
+
+    jobs.comparison(_plan(context), fingerprint)
 
 
 @job.command()

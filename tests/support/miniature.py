@@ -52,6 +52,11 @@ claims:
     section: "5.1"
     setting: {study: garden, values: {runs.flm.training.epochs: 2}}
 """
+WATCHED = """
+watched:
+  - {study: garden, run: flm, metric: divergence, where: {sentences: all}}
+  - {study: garden, run: exact, metric: loss, where: {sentences: all}}
+"""
 EXCLUDED = """
 excluded:
   objectives:time: {reason: machine, because: Seconds belong to the lecturer's machine.}
@@ -124,5 +129,7 @@ def make(root: Path) -> Project:
     (root / "config/studies/garden.yaml").write_text(STUDY, encoding="utf-8")
     (root / "config/claims/objectives.yaml").write_text(CLAIMS, encoding="utf-8")
     (root / "config/claims/excluded.yaml").write_text(EXCLUDED, encoding="utf-8")
-    (root / "config/config.yaml").write_text("studies: [garden]\nseeds: 2\n", encoding="utf-8")
+    (root / "config/watched.yaml").write_text(WATCHED, encoding="utf-8")
+    settings = "studies: [garden]\nseeds: 2\nreference_seeds: 3\n"
+    (root / "config/config.yaml").write_text(settings, encoding="utf-8")
     return Project(root)

@@ -13,8 +13,8 @@ from miniature import Project, make
 from seedbed.observations import COLUMNS
 
 #: The jobs after a change of what is measured, of the training, and of everything.
-MEASURED = ["evaluate", "evaluate", "observations", "page", "verdicts"]
-TRAINED = ["evaluate", "evaluate", "observations", "page", "timings", "train", "train", "verdicts"]
+MEASURED = ["comparison", "evaluate", "evaluate", "observations", "page", "verdicts"]
+TRAINED = sorted([*MEASURED, "timings", "train", "train"])
 ALL = sorted([*TRAINED, "corpus", "corpus", "held_out", "held_out", "evaluate", "evaluate"])
 RESULTS = ("results/observations.parquet", "results/report/index.html")
 
@@ -116,20 +116,20 @@ def test_the_page_built_twice_from_the_same_tables_has_the_same_bytes(project: P
             "src/seedbed/evaluations/training.py",
             'unit="epoch"',
             'unit="epochs"',
-            ["evaluate", "observations", "page", "verdicts"],
+            ["comparison", "evaluate", "observations", "page", "verdicts"],
         ),
         ("config/studies/garden.yaml", "title: Miniature", "title: Another", ["page"]),
-        ("config/claims/objectives.yaml", "at_most: 0.001", "at_most: 0.002", ["page", "verdicts"]),
+        ("config/claims/objectives.yaml", "at_most: 0.001", "at_most: 0.002", ["comparison", "page", "verdicts"]),
         (
             "config/config.yaml",
-            "seeds: 2",
-            "seeds: 1",
+            "\nseeds: 2",
+            "\nseeds: 1",
             sorted([*MEASURED, "timings"]),
         ),
         (
             "config/config.yaml",
-            "seeds: 2",
-            "seeds: 3",
+            "\nseeds: 2",
+            "\nseeds: 3",
             sorted([*MEASURED, "timings", "corpus", "train"]),
         ),
     ],

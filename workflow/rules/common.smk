@@ -20,6 +20,7 @@ from seedbed.pipeline.yaml import ConfigError
 try:
     PLAN = plan.Plan(Configuration(config))
     PLAN.claims
+    PLAN.watched
 except ConfigError as error:
     raise WorkflowError(str(error))
 
@@ -50,6 +51,7 @@ PLAN_FILES = [
     plan.OBSERVATIONS,
     plan.VERDICTS,
     plan.TIMINGS,
+    plan.COMPARISON,
     *(plan.run_path(*one, file) for one in PLAN.trainings() for file in plan.RUN_FILES),
     *(plan.observations_path(*one) for one in PLAN.evaluations()),
 ]

@@ -13,11 +13,29 @@ rule timings:
         "seedbed timings --fingerprint {params.fingerprint} > {log:q} 2>&1"
 
 
+rule comparison:
+    input:
+        plan.OBSERVATIONS,
+        plan.VERDICTS,
+        plan.TIMINGS,
+    output:
+        plan.COMPARISON,
+    log:
+        "results/logs/comparison.log",
+    conda:
+        "../../environment.yml"
+    params:
+        fingerprint=PLAN.comparison(),
+    shell:
+        "seedbed comparison --fingerprint {params.fingerprint} > {log:q} 2>&1"
+
+
 rule page:
     input:
         plan.OBSERVATIONS,
         plan.VERDICTS,
         plan.TIMINGS,
+        plan.COMPARISON,
     output:
         plan.PAGE,
     log:

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seedbed.observations import COLUMNS, Observation, Scalar, rows
-from seedbed.pipeline import plugins, storage
+from seedbed.pipeline import plugins, reference, storage
 from seedbed.pipeline.claims import settings
 from seedbed.pipeline.configuration import Run
 from seedbed.pipeline.errors import SeedbedError
 from seedbed.pipeline.plan import (
+    COMPARISON,
     OBSERVATIONS,
     PAGE,
     TEMPLATES,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from seedbed.evaluations.trained import TrainedModel
     from seedbed.languages.automaton import Language
     from seedbed.reporting.results import Study
+    from seedbed.statistics.reference import Compared
     from seedbed.tasks.task import Task
     from seedbed.training.loop import Objective, Trained
 
@@ -187,6 +189,49 @@ def timings(plan: Plan, asked: str) -> None:
         for one in plan.trainings()
     ]
     _write(TIMINGS, chain.from_iterable(parts), own)
+
+
+def comparison(plan: Plan, asked: str) -> None:
+    """Compare this build with the reference of each study that has one."""
+    import pyarrow as pa
+
+    own = expect(asked, plan.comparison())
+    now = storage.read_table(OBSERVATIONS, plan.observations()).to_pylist()
+    made = reference.environment(storage.read_table(TIMINGS, plan.timings()).to_pylist())
+    outcomes = {
+        str(row["id"]): str(row["outcome"]) for row in storage.read_table(VERDICTS, plan.verdicts()).to_pylist()
+    }
+    found = [asdict(one) for one in _compared(plan, now, outcomes, made)]
+    storage.write_table(COMPARISON, pa.Table.from_pylist(found, _comparison_schema()), own)
+
+
+def _compared(
+    plan: Plan, now: list[Row], outcomes: Mapping[str, str], made: Mapping[str, str]
+) -> Iterator[Compared]:
+    from seedbed.statistics.observed import Observed
+    from seedbed.statistics.reference import compare_rows, compare_verdicts, compare_watched, resolutions
+    from seedbed.statistics.verdicts import verdicts
+
+    before: list[Row] = []
+    for study in reference.contents(plan.configuration.studies):
+        there, made_there = reference.read_reference(reference.path_of(study))
+        yield from compare_rows([row for row in now if row["study"] == study], there, made == made_there)
+        before += there
+    observed, rebuilt = Observed(before), plan.rebuilt()
+    studies = {str(row["study"]) for row in before}
+    watched = [cell for cell in plan.watched if cell.study in studies]
+    yield from compare_watched(watched, Observed(now), observed, resolutions(before))
+    judged = verdicts(plan.claims.claims, observed, settings(plan.claims, plan.configuration), rebuilt)
+    yield from compare_verdicts(outcomes, {one.id: one.outcome for one in judged})
+
+
+def _comparison_schema() -> pa.Schema:
+    import pyarrow as pa
+
+    words = ["tier", "study", "run", "metric", "condition", "outcome", "text"]
+    kinds = dict.fromkeys(words, pa.string()) | {"seed": pa.int64(), "decides": pa.bool_()}
+    kinds |= dict.fromkeys(["reference", "now", "low", "high"], pa.float64())
+    return pa.schema(list(kinds.items()))
 
 
 def _cost(wall: float, processor: float) -> Iterator[Observation]:

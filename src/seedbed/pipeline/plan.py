@@ -14,13 +14,16 @@ from seedbed.pipeline import plugins
 from seedbed.pipeline.claims import Claims, check_names, read_claims, settings
 from seedbed.pipeline.configuration import ROOT, Configuration, Data, Run, Values, tuned
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
+from seedbed.pipeline.reference import contents, read_watched
 from seedbed.pipeline.storage import FORMAT, carries
 from seedbed.pipeline.yaml import ConfigError
+from seedbed.statistics.observed import Cell
 
 RESULTS = Path("results")
 OBSERVATIONS = RESULTS / "observations.parquet"
 VERDICTS = RESULTS / "verdicts.parquet"
 TIMINGS = RESULTS / "timings.parquet"
+COMPARISON = RESULTS / "comparison.parquet"
 PAGE = RESULTS / "report" / "index.html"
 #: Where the page's templates, style, script and captions stand.
 TEMPLATES = ROOT / "report"
@@ -211,7 +214,7 @@ class Plan:
         for one in self.evaluations():
             yield observations_path(*one), self.evaluate(*one)
         yield from ((OBSERVATIONS, self.observations()), (VERDICTS, self.verdicts()))
-        yield from ((TIMINGS, self.timings()), (PAGE, self.page()))
+        yield from ((TIMINGS, self.timings()), (COMPARISON, self.comparison()), (PAGE, self.page()))
 
     def pending(self) -> list[Path]:
         """The results that are missing, or of other code, values or inputs than the present ones."""
@@ -259,6 +262,21 @@ class Plan:
         """The fingerprint of the timings: that of the trainings that they belong to."""
         return digest(sorted(self.train(*one) for one in self.trainings()))
 
+    @cached_property
+    def watched(self) -> list[Cell]:
+        """The numbers that a comparison with the reference decides on."""
+        return read_watched(self.configuration)
+
+    def comparison(self) -> str:
+        """The fingerprint of the comparison with the reference."""
+        values = {"watched": self.watched, "reference": contents(self.configuration.studies)}
+        return fingerprint(
+            {"job": "comparison", "format": FORMAT} | values,
+            ["seedbed.statistics.reference"],
+            [*REPORTING, "torch"],
+            [self.observations(), self.verdicts(), self.timings()],
+        )
+
     def page(self) -> str:
         """The fingerprint of the page."""
         configuration = self.configuration
@@ -273,7 +291,7 @@ class Plan:
             {"job": "page", "format": FORMAT} | values,
             page_modules(configuration.studies),
             REPORTING,
-            [self.observations(), self.verdicts(), self.timings()],
+            [self.observations(), self.verdicts(), self.timings(), self.comparison()],
             sorted(file.relative_to(ROOT) for file in TEMPLATES.rglob("*") if file.is_file()),
         )
 

@@ -1,0 +1,104 @@
+"""`seedbed check`: whether the present results are those of the reference, as an exit code and as JUnit XML.
+
+0 is the same, 1 moved, 2 bad input, 3 incomplete. A continuous integration needs no more to notice that a number
+moved.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from seedbed.pipeline import reference, storage
+from seedbed.pipeline.plan import COMPARISON, Plan
+from seedbed.statistics.reference import Compared
+
+SAME, MOVED, INCOMPLETE = 0, 1, 3
+#: Lines of one kind that are printed; the rest stand in the table and on the page.
+_SHOWN = 20
+_KINDS = {"row": "observations", "watched": "watched numbers", "verdict": "verdicts"}
+
+
+def check(plan: Plan, junit: Path | None) -> int:
+    """Print what moved; returns the exit code.
+
+    Args:
+        plan: The plan of the build whose results are checked.
+        junit: Where to write the outcome as JUnit XML, for a service that shows it.
+    """
+    if pending := plan.pending():
+        print(f"Incomplete: {len(pending)} results, such as {pending[0]}, are missing or of other code or values.")
+        print("Run `make report` first.")
+        return INCOMPLETE
+    found = compared(plan)
+    if junit:
+        junit.parent.mkdir(parents=True, exist_ok=True)
+        storage.write_text(junit, junit_xml(found))
+    without = [study for study in plan.configuration.studies if not reference.path_of(study).is_file()]
+    for study in without:
+        print(f"{study} has no reference; `make reference STUDY={study}` makes one.")
+    if len(without) == len(plan.configuration.studies):
+        return INCOMPLETE
+    print(summary(found))
+    return MOVED if any(one.failed for one in found) else SAME
+
+
+def compared(plan: Plan) -> list[Compared]:
+    """The rows of the comparison.
+
+    Raises:
+        StorageError: they are not those of the present build.
+    """
+    return [Compared(**row) for row in storage.read_table(COMPARISON, plan.comparison()).to_pylist()]
+
+
+def summary(found: Sequence[Compared]) -> str:
+    """What was compared, what moved, and what to do about it."""
+    lines = []
+    for tier, kind in _KINDS.items():
+        here = [one for one in found if one.tier == tier]
+        failed = [one for one in here if one.failed]
+        counts = {outcome: sum(one.outcome == outcome for one in here) for outcome in ("same", "moved", "missing")}
+        lines.append(f"{kind}: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+        if tier == "row" and here and not any(one.decides for one in here):
+            lines[-1] += "; they decide nothing, since libraries or processor are not those of the reference"
+        lines += [f"  {line(one)}" for one in failed[:_SHOWN]]
+        if len(failed) > _SHOWN:
+            lines.append(f"  and {len(failed) - _SHOWN} more, see {COMPARISON}")
+    if studies := sorted({one.study for one in found if one.failed and one.study}):
+        commands = ", ".join(f"`make reference STUDY={study}`" for study in studies)
+        lines.append(f"If this was meant: {commands}, and commit what it writes to {reference.FOLDER}.")
+    return "\n".join(lines)
+
+
+def line(one: Compared) -> str:
+    """One thing that moved, in words."""
+    if one.outcome == "missing":
+        return f"{one.place}: was {one.reference if one.reference is not None else one.text}, is missing"
+    if one.tier == "verdict" or one.text:
+        return f"{one.place}: {one.text}"
+    expected = "" if one.low is None else f", expected {one.low:.6g} to {one.high:.6g}"
+    return f"{one.place}: was {one.reference:.9g}, is {one.now:.9g}{expected}"
+
+
+def junit_xml(found: Iterable[Compared]) -> str:
+    """The comparison as JUnit XML: a test a watched number and verdict, and one a metric of a run for the rows."""
+    cases: dict[tuple[str, str, str], list[Compared]] = defaultdict(list)
+    for one in found:
+        group = f"{one.study}/{one.run}" if one.study else "claims"
+        name = one.metric if one.tier == "row" else one.place
+        cases[_KINDS[one.tier], group, name].append(one)
+    root = ElementTree.Element("testsuites", name="seedbed check")
+    for kind in dict.fromkeys(kind for kind, _, _ in cases):
+        mine = {key: members for key, members in cases.items() if key[0] == kind}
+        failures = sum(any(one.failed for one in members) for members in mine.values())
+        suite = ElementTree.SubElement(root, "testsuite", name=kind, tests=str(len(mine)), failures=str(failures))
+        for (_, group, name), members in mine.items():
+            case = ElementTree.SubElement(suite, "testcase", classname=group, name=name)
+            if failed := [line(one) for one in members if one.failed]:
+                failure = ElementTree.SubElement(case, "failure", message=failed[0])
+                failure.text = "\n".join(failed)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
