@@ -218,6 +218,7 @@ class Attention(nn.Module):
         super().__init__()
         if width % heads:
             raise ValueError(f"{heads} heads do not divide a width of {width}")
+        self.heads = heads
         self.project = nn.Linear(width, _ROLES * width)
         self.output = nn.Linear(width, width)
 
