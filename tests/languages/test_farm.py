@@ -16,8 +16,9 @@ import pytest
 import yaml
 
 from seedbed.documents import Documents
-from seedbed.languages.automaton import Language, Numbers
+from seedbed.languages.automaton import Language
 from seedbed.languages.compilation import read_language
+from seedbed.languages.lengths import length_distribution
 from seedbed.languages.windows import histories, next_token
 
 FILE = Path(__file__).parents[2] / "config/languages/farm.yaml"
@@ -33,17 +34,6 @@ def content() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def farm(content: dict[str, Any]) -> Language:
     return read_language(content, FILE.name)
-
-
-def lengths(language: Language) -> Numbers:
-    """[longest + 1], the probability of each number of tokens in a document."""
-    mass, ended = np.eye(len(language.slots))[0], [0.0]
-    while mass.sum() > 0:
-        moved = np.zeros_like(mass)
-        np.add.at(moved, language.next_state, mass[:, None] * language.probability)
-        ended.append(moved[language.end])
-        mass = np.where(np.arange(len(mass)) == language.end, 0, moved)
-    return np.array(ended)
 
 
 def opposite(number: str) -> str:
@@ -77,14 +67,14 @@ def test_a_document_is_one_sentence(farm: Language) -> None:
 
 
 def test_longest_sentence_has_20_tokens_of_which_19_are_read(farm: Language) -> None:
-    found = lengths(farm)
+    found = length_distribution(farm)
     assert found.sum() == pytest.approx(1)
     assert len(found) - 1 == 20
     assert found[20] == pytest.approx(0.1 * sum(1 / rank for rank in range(1, 6)) / HARMONIC[7] * 0.8)
 
 
 def test_the_longest_sentence_comes_in_every_corpus_of_20000(farm: Language) -> None:
-    assert (1 - lengths(farm)[20]) ** 20_000 < 1e-300
+    assert (1 - length_distribution(farm)[20]) ** 20_000 < 1e-300
 
 
 def test_three_attractors_are_the_most(farm: Language, content: dict[str, Any]) -> None:
@@ -207,7 +197,7 @@ def figures(farm: Language, content: dict[str, Any]) -> dict[str, str]:
     return {
         "tokens": str(len(farm.vocabulary)),
         "most attractors": str(len(ending) - 1),
-        "longest input": str(len(lengths(farm)) - 2),
+        "longest input": str(len(length_distribution(farm)) - 2),
         "subject, last noun of three attractors": f"{ending[0]}, {ending[3]}",
         "perplexity": f"{farm.perplexity():.3f}",
     }
