@@ -31,8 +31,8 @@ def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[O
     """Sizes, entropy and lengths of the language, and where in its sentences agreement is asked for.
 
     ``query_position`` is that of the noun after which the verb is predicted, ``subject_distance`` how far the
-    verb's own position is from the subject's. ``longest_input`` leaves out the last token, which is only predicted,
-    and ``longest_share`` is the probability of such a document.
+    verb's own position is from the subject's. ``longest_input`` leaves out the last token, which is never read.
+    ``longest_share`` is the probability of such a document.
     """
     language = context.language
     lengths = length_distribution(language)
