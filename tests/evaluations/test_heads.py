@@ -16,6 +16,7 @@ from seedbed.log import Log
 from seedbed.models import recurrent, transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.models.inspection import attention
+from seedbed.objectives import flm
 
 SMALL = Options(pairs=5)
 
@@ -25,7 +26,7 @@ def model(**options: object) -> TrainedModel:
         lambda: transformer.Model(transformer.Options(d_model=16, heads=2, d_ff=8, **options), 56)  # type: ignore[arg-type]
     )
     fill(network, torch.Generator().manual_seed(0))
-    return TrainedModel(network, Log(), Documents.of([]))
+    return TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), Documents.of([]))
 
 
 def test_the_shares_of_a_head_add_up_to_1(farm_context: Context) -> None:
@@ -73,7 +74,13 @@ def test_a_model_without_attention_is_refused(farm_context: Context) -> None:
     network = unfilled(lambda: recurrent.Model(recurrent.Options(hidden=4), 56))
     fill(network, torch.Generator().manual_seed(0))
     with pytest.raises(ValueError, match="no attention"):
-        list(evaluate(TrainedModel(network, Log(), Documents.of([])), farm_context, SMALL))
+        list(
+            evaluate(
+                TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), Documents.of([])),
+                farm_context,
+                SMALL,
+            )
+        )
 
 
 @pytest.mark.parametrize("name", ["attractors", "pairs"])

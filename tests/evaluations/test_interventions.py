@@ -14,6 +14,7 @@ from seedbed.log import Log
 from seedbed.models import transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.models.inspection import cut, restricted
+from seedbed.objectives import flm
 from seedbed.observations import Observation, condition_text
 
 SMALL = Options(pairs=10)
@@ -53,7 +54,7 @@ def wired(farm: Language) -> TrainedModel:
         for number in (0, 1):
             attention.project.weight[16 + number, number] = 1  # its value: the number
             attention.output.weight[4 + number, number] = 1
-    return TrainedModel(network, Log(), Documents.of([]))
+    return TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), Documents.of([]))
 
 
 def found(model: TrainedModel, context: Context) -> dict[str, Observation]:
@@ -94,7 +95,10 @@ def test_an_untrained_network_that_is_cut_from_the_subject_answers_both_of_a_pai
     """With shared attractors a pair differs in nothing else, so that exactly one of each is right."""
     network = unfilled(lambda: transformer.Model(transformer.Options(d_model=16, heads=2, d_ff=8), 56))
     fill(network, torch.Generator().manual_seed(0))
-    trained, test = TrainedModel(network, Log(), Documents.of([])), beginnings(farm, 3, "mixed", 50)
+    trained, test = (
+        TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), Documents.of([])),
+        beginnings(farm, 3, "mixed", 50),
+    )
     with restricted(network, dict.fromkeys(range(2), cut(places(3)["subject"]))):
         scores = hits(trained, test).reshape(50, 2)
     assert (scores.sum(axis=1) == 1).all()

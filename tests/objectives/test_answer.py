@@ -69,3 +69,10 @@ def test_nothing_is_drawn() -> None:
 def test_a_document_without_a_question_is_refused(short: list[int]) -> None:
     with pytest.raises(ValueError, match="no question before its answer"):
         examples(Documents.of([[1, 2], short]))
+
+
+def test_the_answer_is_asked_for_as_it_is_scored() -> None:
+    batch = examples(DOCUMENTS)
+    asked = OBJECTIVE.log_probabilities(Repeats(), DOCUMENTS.without_last())[batch.places.numpy()]
+    total, _ = OBJECTIVE.loss(Repeats(), batch)
+    assert -asked[np.arange(3), batch.answers.numpy()].sum() == pytest.approx(total.item(), abs=1e-6)

@@ -77,6 +77,11 @@ def test_the_last_batch_holds_what_is_left() -> None:
     assert len(sampled_distances("1-2 | 3-4", 0)) == 0
 
 
+def test_nothing_is_kept_from_training() -> None:
+    task = Task(Options())
+    assert task.training() is task
+
+
 def test_the_same_stream_gives_the_same_sequences() -> None:
     first, second = (Task(Options()).sample(np.random.default_rng(3), 200) for _ in range(2))
     np.testing.assert_array_equal(first.tokens, second.tokens)
@@ -94,5 +99,5 @@ def test_a_batch_below_1_is_refused() -> None:
 
 
 def test_an_unknown_token_is_named_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match="no token 'k8' in this task; known: <pad>, "):
+    with pytest.raises(ValueError, match="no token 'k8' in this vocabulary; known: <pad>, "):
         VOCABULARY.encode("k1 k8")

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from jaxtyping import Int
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seedbed.batching import Packed, pack
 from seedbed.documents import Documents
+from seedbed.objectives import flm
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Objective:
 
     def __init__(self, options: Options, vocabulary: int) -> None:
         """Make the objective; neither argument matters to it, every objective takes both."""
+        self._next = flm.Objective(flm.Options(), vocabulary)
 
     def examples(self, documents: Documents, rng: np.random.Generator) -> Batch:
         """Documents without their answers, and these; nothing is drawn.
@@ -59,3 +62,7 @@ class Objective:
         """The summed loss in nats and the number of answers."""
         logits = model(batch.inputs)[batch.places]
         return F.cross_entropy(logits, batch.answers, reduction="sum"), len(batch.answers)
+
+    def log_probabilities(self, model: nn.Module, documents: Documents) -> NDArray[np.float64]:
+        """[tokens, vocabulary] in nats, after each token; only what follows a whole question has been learnt."""
+        return self._next.log_probabilities(model, documents)

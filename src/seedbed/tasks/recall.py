@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seedbed.documents import Documents, Tokens
-from seedbed.tasks.vocabulary import Vocabulary
+from seedbed.languages.vocabulary import Vocabulary
 
 KEYS = 8
 DISTRACTORS = 8
@@ -26,7 +26,9 @@ QUERY = KEYS + DISTRACTORS
 
 #: 18 tokens, as the lecture's parameter counts need; no sequence holds the last one.
 VOCABULARY = Vocabulary(
-    (*(f"k{index}" for index in range(KEYS)), *(f"x{index}" for index in range(DISTRACTORS)), "?", "<pad>")
+    marks=(),
+    words=(*(f"k{index}" for index in range(KEYS)), *(f"x{index}" for index in range(DISTRACTORS)), "?"),
+    structural=("<pad>",),
 )
 
 _RANGE = re.compile(r"([0-9]+)-([0-9]+)")
@@ -81,6 +83,10 @@ class Task:
         """Make the task."""
         self.options = options
         self.vocabulary = VOCABULARY
+
+    def training(self) -> Task:
+        """The task itself: nothing is kept from training."""
+        return self
 
     def sample(self, rng: np.random.Generator, documents: int) -> Documents:
         """Draw so many sequences; the last batch may hold fewer than the others."""
