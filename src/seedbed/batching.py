@@ -47,12 +47,12 @@ class Mask:
 
     Attributes:
         bias: [rows or 1, heads or 1, queries, keys]: -inf where a query may not attend, else finite, 0 at first.
-        sees: [rows or 1, 1, queries, 1]: 0 for a query that sees no key, else 1; None if all see one. The bias of
-            such a query is 0, since a softmax over nothing but -inf is NaN.
+        sees: [rows or 1, heads or 1, queries, 1]: 0 for a query that sees no key, else 1; None if all see one. The
+            bias of such a query is finite somewhere, since a softmax over nothing but -inf is NaN.
     """
 
     bias: Float[Tensor, "rows heads queries keys"]
-    sees: Float[Tensor, "rows 1 queries 1"] | None
+    sees: Float[Tensor, "rows heads queries 1"] | None
 
     @staticmethod
     def of(allowed: Bool[Tensor, "rows queries keys"]) -> Mask:
@@ -64,6 +64,14 @@ class Mask:
     def plus(self, bias: Float[Tensor, "1 heads queries keys"]) -> Mask:
         """This mask with more to add to the scores, head by head."""
         return Mask(self.bias + bias, self.sees)
+
+    def without(self, forbidden: Bool[Tensor, "heads queries keys"]) -> Mask:
+        """This mask with less to see, in one head or in all (1); a query that sees nothing more gets zeros."""
+        allowed = (self.bias > -torch.inf) & ~forbidden
+        if self.sees is not None:
+            allowed = allowed & (self.sees > 0)
+        sees = allowed.any(-1, keepdim=True)
+        return Mask(self.bias.masked_fill(~allowed & sees, -torch.inf), sees.float())
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,17 @@ def garden() -> Language:
 
 
 @pytest.fixture(scope="session")
+def farm() -> Language:
+    path = ROOT / "config/languages/farm.yaml"
+    return read_language(read(path), path.name)
+
+
+@pytest.fixture(scope="session")
+def farm_context(farm: Language) -> Context:
+    return Context(farm, farm.sample(stream(0, "evaluation tests"), 300))
+
+
+@pytest.fixture(scope="session")
 def context(garden: Language) -> Context:
     return Context(garden, garden.sample(stream(0, "evaluation tests"), 300))
 

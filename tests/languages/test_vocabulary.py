@@ -20,7 +20,7 @@ def test_decoding_undoes_encoding(text: str) -> None:
 
 
 def test_unknown_tokens_are_refused_with_the_nearest_known_one() -> None:
-    with pytest.raises(ValueError, match="no token 'aple' in this language; did you mean apple"):
+    with pytest.raises(ValueError, match="no token 'aple' in this vocabulary; did you mean apple"):
         VOCABULARY.encode("eat aple")
 
 

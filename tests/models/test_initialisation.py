@@ -41,6 +41,21 @@ def test_what_the_memory_held_does_not_matter() -> None:
     assert all(torch.equal(parameter, fresh[name]) for name, parameter in weights(model).items())
 
 
+def test_linear_layers_may_be_normal_with_biases_of_0() -> None:
+    for name, values in weights(filled(1, Options(d_model=128, d_ff=512, linear_std=0.02))).items():
+        if name.endswith("bias"):
+            assert not values.any()
+        elif values.dim() == 2 and name != "embedding.weight":
+            assert values.std().item() == pytest.approx(0.02, rel=0.05)
+            assert values.abs().max() > 3 * 0.02
+
+
+def test_a_linear_layer_without_a_bias_may_be_normal() -> None:
+    assert filled(1, Options(tied=False, linear_std=0.02)).output.weight.std().item() == pytest.approx(
+        0.02, rel=0.1
+    )
+
+
 def test_the_global_generator_is_untouched() -> None:
     before = torch.get_rng_state()
     filled(1)

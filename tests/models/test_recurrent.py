@@ -95,6 +95,7 @@ def test_the_written_gradient_is_the_numeric_one(cell: str, two_biases: bool) ->
         (Options(cell="lstm", embedding=32, hidden=64), 56, 30_520),
         (Options(cell="rnn", embedding=32, hidden=64), 18, 8_018),
         (Options(cell="lstm", embedding=32, hidden=64), 18, 26_834),
+        (Options(cell="lstm", embedding=32, hidden=64, forget_bias=3.0), 18, 26_834),
         (Options(cell="rnn", hidden=244), 100, 106_540),
         (Options(cell="gru", hidden=140), 100, 107_020),
         (Options(cell="lstm", hidden=119), 100, 106_460),

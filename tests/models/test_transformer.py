@@ -9,8 +9,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seedbed.batching import pack
+from seedbed.documents import Documents
 from seedbed.models import transformer
+from seedbed.models.positions import position_vectors
 from seedbed.models.transformer import Model, Options
+from seedbed.tasks import recall
 from seedbed.training.loop import snapshot
 
 
@@ -173,6 +176,7 @@ def test_the_parameters_count_as_the_closed_formula(norm: str, tied: bool, code:
         (Options(positions="learned"), 100, 106_496 + 32_768),
         (Options(positions="learned", max_positions=120), 56, 111_360),
         (Options(), 56, 103_680),
+        (Options(positions="none"), 56, 103_680),
         (Options(positions="learned", max_positions=64, tied=False), 56, 111_360),
         (Options(d_model=32, heads=2, d_ff=128, positions="learned", max_positions=120), 18, 29_888),
     ],
@@ -206,6 +210,27 @@ def test_a_document_beyond_the_learned_positions_is_refused() -> None:
         _, state = model.step(torch.tensor([0]), state)
     with pytest.raises(ValueError, match="raise max_positions"):
         model.step(torch.tensor([0]), state)
+
+
+def test_the_recall_table_of_120_rows_ends_at_distance_118() -> None:
+    model = model_of(Options(d_model=32, heads=2, d_ff=128, positions="learned", max_positions=120))
+    rng = np.random.default_rng(0)
+    farthest, farther = (Documents.of(recall.sequences(rng, 2, distance)) for distance in (118, 119))
+    assert len(model(pack(farthest.without_last()))) == 2 * 120
+    with pytest.raises(ValueError, match="a document of 121 tokens is longer"):
+        model(pack(farther.without_last()))
+
+
+def test_sinusoids_of_scale_0_are_no_positions() -> None:
+    batch = pack(random_documents([30, 2]))
+    flat, none = model_of(Options(position_scale=0.0)), model_of(Options(positions="none"))
+    assert torch.equal(flat(batch), none(batch))
+
+
+def test_the_scale_multiplies_the_sinusoids() -> None:
+    model, batch = model_of(Options(position_scale=0.1)), pack(random_documents([30, 2]))
+    added = model._placed(batch.tokens, batch.positions) - model.embedding(batch.tokens)
+    close(added, 0.1 * position_vectors(batch.positions, 64), 1e-6)
 
 
 def test_the_code_of_positions_changes_no_other_initial_weight() -> None:

@@ -20,7 +20,8 @@ class Vocabulary:
     """Ids in the order: begin, end, period, the words, the structural tokens.
 
     Attributes:
-        marks: The tokens that begin a document, end a document and end a sentence.
+        marks: The tokens that begin a document, end a document and end a sentence; none in a task, whose sequences
+            have no such marks.
         words: The words.
         structural: Tokens that objectives put into documents (padding, masks, sentinels) and that no document
             of the language holds.
@@ -29,7 +30,7 @@ class Vocabulary:
         ValueError: a token occurs twice.
     """
 
-    marks: tuple[str, str, str]
+    marks: tuple[str, ...]
     words: tuple[str, ...]
     structural: tuple[str, ...] = ()
 
@@ -67,7 +68,7 @@ class Vocabulary:
             ValueError: the language has no such token.
         """
         if token not in self._ids:
-            raise ValueError(f"no token {token!r} in this language; {nearest(token, self.tokens)}")
+            raise ValueError(f"no token {token!r} in this vocabulary; {nearest(token, self.tokens)}")
         return self._ids[token]
 
     def encode(self, text: str) -> Tokens:

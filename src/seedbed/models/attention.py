@@ -6,12 +6,12 @@ slots exist only here: no token reads them, and their gradient is zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from jaxtyping import Complex, Float, Int
+from jaxtyping import Bool, Complex, Float, Int
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
@@ -19,6 +19,10 @@ from seedbed.batching import Block, Layout, Mask
 from seedbed.models.positions import distance_bias, turns
 
 _ROLES = 3  # query, key, value
+
+#: From positions of queries [queries, 1] and of keys [keys], which of these each query may not see, in every head
+#: or in all: [heads or 1, queries, keys].
+Forbidden = Callable[[Int[Tensor, "queries 1"], Int[Tensor, " keys"]], Bool[Tensor, "heads queries keys"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +57,17 @@ class HeadSlots:
 
     def biased(self) -> HeadSlots:
         """The same with a penalty on distance, steeper in some heads than in others."""
+        return self._masked(lambda mask, query, key: mask.plus(distance_bias(query, key, self.heads)))
+
+    def without(self, forbidden: Forbidden) -> HeadSlots:
+        """The same with less to see."""
+        return self._masked(lambda mask, query, key: mask.without(forbidden(query, key)))
+
+    def _masked(self, change: Callable[[Mask, Tensor, Tensor], Mask]) -> HeadSlots:
         blocks = []
         for block in self.blocks:
             place = torch.arange(block.length)
-            mask = block.mask.plus(distance_bias(place[:, None], place, self.heads))
-            blocks.append(replace(block, mask=mask))
+            blocks.append(replace(block, mask=change(block.mask, place[:, None], place)))
         return replace(self, blocks=tuple(blocks))
 
     def split(self, slots: Float[Tensor, "slots width"]) -> Iterator[Float[Tensor, "batch length width"]]:
@@ -124,6 +134,14 @@ def _turned(
     return torch.view_as_real(pairs * factors[:, :, None]).flatten(1)
 
 
+def _gathered(
+    projected: Float[Tensor, "tokens roles_heads_width"], slots: HeadSlots
+) -> Float[Tensor, "3 slots width"]:
+    """The queries, keys and values of all slots."""
+    width = projected.shape[1] // (_ROLES * slots.heads)
+    return projected.reshape(-1, width).index_select(0, slots.gather).view(_ROLES, -1, width)
+
+
 class _Attend(torch.autograd.Function):
     """Gather, attend, scatter, with the gradient written out.
 
@@ -137,8 +155,7 @@ class _Attend(torch.autograd.Function):
         projected: Float[Tensor, "tokens roles_heads_width"],
         slots: HeadSlots,
     ) -> Float[Tensor, "tokens heads_width"]:
-        width = projected.shape[1] // (_ROLES * slots.heads)
-        rows = projected.reshape(-1, width).index_select(0, slots.gather).view(_ROLES, -1, width)
+        rows = _gathered(projected, slots)
         attended, kept = torch.empty_like(rows[0]), []
         for block, query, key, value, result in zip(
             slots.blocks, *map(slots.split, (*rows, attended)), strict=True
@@ -148,7 +165,7 @@ class _Attend(torch.autograd.Function):
             kept.append(weights)
         ctx.save_for_backward(rows, *kept)
         ctx.slots = slots
-        return attended.index_select(0, slots.place).view(len(projected), slots.heads * width)
+        return attended.index_select(0, slots.place).view(len(projected), projected.shape[1] // _ROLES)
 
     @staticmethod
     @once_differentiable
@@ -201,16 +218,27 @@ class Attention(nn.Module):
         super().__init__()
         if width % heads:
             raise ValueError(f"{heads} heads do not divide a width of {width}")
+        self.heads = heads
         self.project = nn.Linear(width, _ROLES * width)
         self.output = nn.Linear(width, width)
 
     def forward(self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots) -> Float[Tensor, "tokens width"]:
         """The tokens' vectors after each has gathered what it attends to."""
-        projected = self.project(hidden)
-        if slots.turns is not None:
-            projected = _turned(projected, slots.turns, slots.heads)
-        attended: Tensor = _Attend.apply(projected, slots)  # type: ignore[no-untyped-call]
+        attended: Tensor = _Attend.apply(self._projected(hidden, slots), slots)  # type: ignore[no-untyped-call]
         return self.output(attended)  # type: ignore[no-any-return]
+
+    @torch.no_grad()
+    def weights(
+        self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots
+    ) -> Float[Tensor, "tokens heads longest"]:
+        """How much each token attends to each position of its document, head by head, where `forward` gathers."""
+        rows = _gathered(self._projected(hidden, slots), slots)
+        longest = max((block.length for block in slots.blocks), default=0)
+        parts = []
+        for block, query, key, _ in zip(slots.blocks, *map(slots.split, rows), strict=True):
+            weights = attention_weights(query, key, block.mask)
+            parts.append(nn.functional.pad(weights, (0, longest - block.length)).flatten(0, 1))
+        return torch.cat(parts).index_select(0, slots.place).view(len(hidden), slots.heads, longest)
 
     def step(
         self,
@@ -236,3 +264,10 @@ class Attention(nn.Module):
         keys, values = memory.flatten(1, 2)
         weights = attention_weights(query.flatten(0, 1)[:, None], keys, mask)
         return self.output(torch.bmm(weights, values).view(len(hidden), -1))  # type: ignore[no-any-return]
+
+    def _projected(
+        self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots
+    ) -> Float[Tensor, "tokens roles_heads_width"]:
+        """Queries, keys and values, turned where positions are told so."""
+        projected: Tensor = self.project(hidden)
+        return projected if slots.turns is None else _turned(projected, slots.turns, slots.heads)

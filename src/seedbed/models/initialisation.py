@@ -44,17 +44,17 @@ def unfilled(make: Callable[[], _Model]) -> _Model:
 def fill(model: nn.Module, generator: torch.Generator) -> None:
     """Draw all weights, layer by layer in the order of their definition.
 
-    Linear layers get weights and biases from U(-1/sqrt(inputs), 1/sqrt(inputs)), as PyTorch's own; norms ones and
-    zeros; layers of our own draw themselves.
+    Linear layers get weights and biases from U(-1/sqrt(inputs), 1/sqrt(inputs)), as PyTorch's own; where the model
+    has a ``linear_std`` that is not 0, weights from N(0, linear_std) and biases of 0, as GPT-2 has them. Norms get
+    ones and zeros; layers of our own draw themselves.
 
     Raises:
         TypeError: a layer has parameters but no rule.
     """
+    linear_std: float = getattr(model, "linear_std", 0.0)
     for name, layer in model.named_modules():
         if isinstance(layer, nn.Linear):
-            bound = layer.in_features**-0.5
-            for parameter in layer.parameters():
-                parameter.uniform_(-bound, bound, generator=generator)
+            _fill_linear(layer, linear_std, generator)
         elif isinstance(layer, nn.LayerNorm):
             layer.reset_parameters()
         elif isinstance(layer, DrawsItself):
@@ -62,3 +62,14 @@ def fill(model: nn.Module, generator: torch.Generator) -> None:
         elif any(True for _ in layer.parameters(recurse=False)):
             kind = type(layer).__name__
             raise TypeError(f"{name}: no rule to fill a {kind}; give it `draw`, or {fill.__module__}.fill a rule")
+
+
+def _fill_linear(layer: nn.Linear, std: float, generator: torch.Generator) -> None:
+    if std:
+        layer.weight.normal_(0, std, generator=generator)
+        if layer.bias is not None:
+            layer.bias.zero_()
+        return
+    bound = layer.in_features**-0.5
+    for parameter in layer.parameters():
+        parameter.uniform_(-bound, bound, generator=generator)

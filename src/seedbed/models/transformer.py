@@ -40,6 +40,10 @@ class Options:
     embedding_std: float = 0.125  # of the initial embeddings
     scale_embedding: bool = True  # multiply input embeddings by sqrt(d_model)
     position_std: float = 0.02  # of the initial learned positions
+    position_scale: float = 1.0  # what sinusoidal positions are multiplied with
+    linear_std: float = (
+        0.0  # of the initial weights of linear layers, whose biases are then 0; 0 is PyTorch's rule
+    )
 
     def __post_init__(self) -> None:
         """Check what hangs together.
@@ -70,6 +74,7 @@ class Model(nn.Module):
         super().__init__()
         width = options.d_model
         self.heads, self.positions = options.heads, options.positions
+        self.position_scale, self.linear_std = options.position_scale, options.linear_std
         self.embedding = Embedding(vocabulary, width, options.embedding_std, options.scale_embedding)
         self.layers = nn.ModuleList(Layer(options) for _ in range(options.layers))
         self.norm = nn.LayerNorm(width) if options.norm == "pre" else nn.Identity()
@@ -116,7 +121,7 @@ class Model(nn.Module):
         """The tokens' vectors, with those of their positions if these are told at the input."""
         hidden = self.embedding(tokens)
         if self.positions == "sinusoidal":
-            hidden = hidden + position_vectors(positions, hidden.shape[1])
+            hidden = torch.add(hidden, position_vectors(positions, hidden.shape[1]), alpha=self.position_scale)
         return hidden if self.table is None else hidden + self.table(positions)  # type: ignore[no-any-return]
 
     def _slots(self, batch: Packed) -> HeadSlots:

@@ -1,0 +1,72 @@
+"""What a Transformer's agreement hangs on: attention is taken away, and the verb asked for again (recurrence 6.4).
+
+Weight on a position is a correlation; what happens without it is a cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from seedbed.evaluations.agreement import hits
+from seedbed.evaluations.context import Context
+from seedbed.evaluations.trained import TrainedModel
+from seedbed.languages import agreement
+from seedbed.languages.agreement import Beginnings
+from seedbed.models.attention import Forbidden
+from seedbed.models.inspection import ablated, attention_layers, cut, restricted
+from seedbed.observations import Observation, Scalar, mean
+
+
+@dataclass(frozen=True)
+class Options:
+    """The sentences, all attractors opposite to the subject."""
+
+    attractors: int = 3
+    pairs: int = 200
+
+    def __post_init__(self) -> None:
+        """Check the ranges.
+
+        Raises:
+            ValueError: an option below 1.
+        """
+        for name in ("attractors", "pairs"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
+
+
+def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
+    """``cut_accuracy`` by the group of positions that no later position may attend to, in all layers and heads.
+
+    ``cut=nothing`` is the model as it is. ``ablated_accuracy`` by the head, or all heads of a layer, that gives
+    zeros instead of what it gathers; layers and heads count from 1.
+    """
+    test = agreement.beginnings(context.language, options.attractors, "opposite", options.pairs)
+    layers = range(len(attention_layers(model.network)))
+    yield _measured(model, test, "cut_accuracy", {"cut": "nothing"}, {})
+    for group, places in agreement.places(options.attractors).items():
+        # The last attractor is where the verb is predicted: no later position looks at it.
+        if places and group != "last attractor":
+            yield _measured(model, test, "cut_accuracy", {"cut": group}, dict.fromkeys(layers, cut(places)))
+    yield from _ablations(model, test)
+
+
+def _ablations(model: TrainedModel, test: Beginnings) -> Iterator[Observation]:
+    for layer, attention in enumerate(attention_layers(model.network)):
+        heads = attention.heads
+        chosen: list[tuple[Scalar, list[int]]] = [(head + 1, [head]) for head in range(heads)]
+        for name, which in [*chosen, ("all", list(range(heads)))]:
+            rule = {layer: ablated(which, heads)}
+            yield _measured(model, test, "ablated_accuracy", {"layer": layer + 1, "head": name}, rule)
+
+
+def _measured(
+    model: TrainedModel,
+    test: Beginnings,
+    metric: str,
+    condition: Mapping[str, Scalar],
+    forbidden: Mapping[int, Forbidden],
+) -> Observation:
+    with restricted(model.network, forbidden):
+        return mean(metric, hits(model, test), condition, "share", clusters=test.pairs)

@@ -1,0 +1,97 @@
+"""Looking into attention, and taking away what it looks at (recurrence 6.3, 6.4).
+
+Both work on any network with layers of `Attention`, from outside, and leave it as it was. They concern whole
+documents, as `forward` reads them; the cached `step` is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from seedbed.batching import Packed
+from seedbed.models.attention import Attention, Forbidden
+
+
+def attention_layers(network: nn.Module) -> list[Attention]:
+    """The layers of attention, in the order of their definition.
+
+    Raises:
+        ValueError: there is none.
+    """
+    found = [layer for layer in network.modules() if isinstance(layer, Attention)]
+    if not found:
+        raise ValueError("the model has no attention: name only runs that have under the evaluation's `runs`")
+    return found
+
+
+@torch.no_grad()
+def attention(network: nn.Module, batch: Packed) -> Float[Tensor, "layers tokens heads longest"]:
+    """How much each token attends to each position of its document, layer by layer and head by head.
+
+    Every row adds up to 1, or to 0 where a token may see nothing.
+    """
+    found: list[Tensor] = []
+
+    def look(layer: nn.Module, inputs: tuple[Any, ...]) -> None:
+        assert isinstance(layer, Attention)
+        found.append(layer.weights(*inputs))
+
+    hooks = [layer.register_forward_pre_hook(look) for layer in attention_layers(network)]
+    try:
+        network(batch)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return torch.stack(found)
+
+
+@contextmanager
+def restricted(network: nn.Module, forbidden: Mapping[int, Forbidden]) -> Iterator[None]:
+    """While it lasts, some layers see less.
+
+    Args:
+        network: Is given back as it was.
+        forbidden: By the number of the layer, from 0.
+    """
+    layers, hooks = attention_layers(network), []
+    try:
+        for index, rule in forbidden.items():
+            hooks.append(layers[index].register_forward_pre_hook(_restriction(rule)))
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _restriction(rule: Forbidden) -> Any:  # noqa: ANN401 - torch types hooks no closer
+    def restrict(layer: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        hidden, slots, *rest = inputs
+        return hidden, slots.without(rule), *rest
+
+    return restrict
+
+
+def cut(places: Sequence[int]) -> Forbidden:
+    """The rule that no position may attend to an earlier one among the places; these still see themselves."""
+    hidden = torch.tensor(places)
+
+    def forbidden(query: Int[Tensor, "queries 1"], key: Int[Tensor, " keys"]) -> Tensor:
+        return (torch.isin(key, hidden) & (key < query))[None]
+
+    return forbidden
+
+
+def ablated(chosen: Sequence[int], heads: int) -> Forbidden:
+    """The rule that leaves the chosen ones of so many heads nothing to see, so that they give zeros."""
+    blind = torch.isin(torch.arange(heads), torch.tensor(chosen))
+
+    def forbidden(query: Int[Tensor, "queries 1"], key: Int[Tensor, " keys"]) -> Tensor:
+        return blind[:, None, None].expand(heads, len(query), len(key))
+
+    return forbidden

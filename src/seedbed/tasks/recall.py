@@ -1,0 +1,125 @@
+"""Recall: name a key that was read some distractors ago (recurrence 5).
+
+A sequence is a key, distractors that tell nothing of it, the query and the answer, which is the key again. At
+distance 4::
+
+    k5 x2 x0 x7 x2 ? k5
+
+All but the answer is read, and the answer alone is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from seedbed.documents import Documents, Tokens
+from seedbed.languages.vocabulary import Vocabulary
+
+KEYS = 8
+DISTRACTORS = 8
+#: The first key is 0, so that a key's id is its number.
+QUERY = KEYS + DISTRACTORS
+
+#: 18 tokens, as the lecture's parameter counts need; no sequence holds the last one.
+VOCABULARY = Vocabulary(
+    marks=(),
+    words=(*(f"k{index}" for index in range(KEYS)), *(f"x{index}" for index in range(DISTRACTORS)), "?"),
+    structural=("<pad>",),
+)
+
+_RANGE = re.compile(r"([0-9]+)-([0-9]+)")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How far back the keys are, and how many sequences share a distance."""
+
+    distances: str = (
+        "1-100"  # the least and the most; after " | " another range, for the next part of the sequences
+    )
+    batch: int = 64  # sequences in a row that share a distance: as many as a training step reads
+
+    def __post_init__(self) -> None:
+        """Check what a study file says.
+
+        Raises:
+            ValueError: a range that is none, or a batch below 1.
+        """
+        if self.batch < 1:
+            raise ValueError(f"batch is at least 1, not {self.batch}")
+        ranges(self.distances)
+
+
+def ranges(distances: str) -> list[tuple[int, int]]:
+    """The least and the most distance of each part.
+
+    Raises:
+        ValueError: a part is no range.
+    """
+    found = []
+    for part in distances.split(" | "):
+        match = _RANGE.fullmatch(part)
+        if match is None or int(match[1]) > int(match[2]):
+            raise ValueError(
+                f"distances {distances!r}: expected ranges such as '1-20', or several as '1-20 | 50-100'"
+            )
+        found.append((int(match[1]), int(match[2])))
+    return found
+
+
+class Task:
+    """Sequences in the order in which they are to be read: nothing may shuffle them.
+
+    Those of a batch share a distance, drawn anew for each batch, so that a step computes on one length. Batches
+    are divided evenly over the ranges, the first range first; where they do not divide, earlier ranges have one
+    more.
+    """
+
+    def __init__(self, options: Options) -> None:
+        """Make the task."""
+        self.options = options
+        self.vocabulary = VOCABULARY
+
+    def training(self) -> Task:
+        """The task itself: nothing is kept from training."""
+        return self
+
+    def sample(self, rng: np.random.Generator, documents: int) -> Documents:
+        """Draw so many sequences; the last batch may hold fewer than the others."""
+        parts = [sequences(rng, size, distance) for size, distance in self._batches(rng, documents)]
+        return Documents.of(sequence for part in parts for sequence in part)
+
+    def _batches(self, rng: np.random.Generator, documents: int) -> Iterator[tuple[int, int]]:
+        """The size and the distance of every batch."""
+        firsts = np.arange(0, documents, self.options.batch)
+        parts = ranges(self.options.distances)
+        for (least, most), part in zip(parts, np.array_split(firsts, len(parts)), strict=True):
+            for first in part.tolist():
+                yield min(self.options.batch, documents - first), int(rng.integers(least, most + 1))
+
+
+def sequences(rng: np.random.Generator, count: int, distance: int, before: int = 0) -> Tokens:
+    """Sequences of one distance.
+
+    Args:
+        rng: The source of keys and distractors.
+        count: How many.
+        distance: Distractors a sequence.
+        before: How many of them come before the key; training has none there.
+
+    Returns:
+        [count, distance + 3]: the key at place ``before``, the query last but one, the answer last.
+
+    Raises:
+        ValueError: more distractors before the key than there are.
+    """
+    if not 0 <= before <= distance:
+        raise ValueError(f"before: {before} of {distance} distractors")
+    keys = rng.integers(0, KEYS, (count, 1))
+    distractors = rng.integers(KEYS, KEYS + DISTRACTORS, (count, distance))
+    queries = np.full((count, 1), QUERY)
+    return np.hstack([distractors[:, :before], keys, distractors[:, before:], queries, keys])
