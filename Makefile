@@ -1,7 +1,7 @@
 # What people type. `make report` and `make test` do everything on a machine with Python 3.11 or newer, make and git.
 #   PYTHON=python3.12   another interpreter        SEEDS=3   so many seeds for every run        CORES=1
 .DEFAULT_GOAL := report
-.PHONY: report quick test claim tune lock benchmark clean
+.PHONY: report quick check reference sentinels test claim tune lock benchmark clean
 SHELL := /bin/sh
 
 PYTHON ?= python3
@@ -19,6 +19,18 @@ report: $(INSTALLED)
 # One seed of the runs marked `quick`: to see that everything works. No evidence of anything.
 quick: $(INSTALLED)
 	@$(BIN)/python -m seedbed --config scope=quick build --cores $(CORES)
+
+# Do the results agree with the reference? 0 same, 1 moved, 2 bad input, 3 incomplete.
+check: $(INSTALLED)
+	@$(SEEDBED) check
+
+# Build a study with the seeds of a reference, say what moved, and make it the reference: make reference STUDY=garden
+reference: $(INSTALLED)
+	@$(BIN)/python -m seedbed reference $(or $(STUDY),$(error say which: make reference STUDY=garden)) --cores $(CORES)
+
+# Train the short runs that `make test` compares with, and make them the reference.
+sentinels: $(INSTALLED)
+	@$(BIN)/python -m seedbed sentinels
 
 test: $(INSTALLED)
 	$(BIN)/ruff check
