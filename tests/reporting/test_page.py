@@ -7,11 +7,18 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from urllib.parse import unquote
 
 import pandas as pd
+import pytest
 
+from seedbed.observations import Observation, rows
+from seedbed.reporting.blocks.strips import strip
+from seedbed.reporting.claims import Judged
+from seedbed.reporting.figures import Part, figure
+from seedbed.reporting.page import build
+from seedbed.reporting.results import Measure, Results
 from seedbed.reporting.tables import anchor
 from seedbed.statistics.intervals import t_interval
 
@@ -196,10 +203,10 @@ def test_every_figure_has_alternative_text_a_table_and_its_numbers_as_csv(
 ) -> None:
     page = drawn.Page(build_page())
     panels = [found for tag, found in page.elements if tag == "svg" and found.get("class") == "panel"]
-    assert len(panels) == 11
+    assert len(panels) > 11
     assert all(panel["role"] == "img" and len(panel["aria-label"] or "") > 40 for panel in panels)
     figures = page.attribute("id", "figure")
-    assert len(figures) == 6
+    assert len([name for name in figures if ":metric-" not in name]) == 6
     assert sum(name.startswith("Numbers of the figure") for name in page.tables) == len(figures)
     names = page.attribute("download")
     assert {f"garden-{figure.rpartition(':')[2]}.csv" for figure in figures} < set(names)
@@ -296,9 +303,103 @@ def test_a_study_without_runs_says_so(build_page: Build, drawn: ModuleType) -> N
     assert not page.attribute("id", "figure")
 
 
-def test_a_study_without_a_file_of_figures_shows_its_runs_and_says_where_they_would_be(
+# --- what no figure declares
+
+
+def test_a_study_without_a_file_of_figures_shows_every_metric_with_its_seeds(
     build_page: Build, drawn: ModuleType
 ) -> None:
-    page = drawn.Page(build_page(name="recall"))
-    assert "src/seedbed/reporting/studies/recall.py" in page.text
-    assert len(page.table("Runs of the study")) == 2
+    runs = (drawn.trained(), drawn.EXACT)
+    table = drawn.draw_observations(*runs, study_name="recall")
+    page = drawn.Page(build_page(table, runs, name="recall", title="Recall"))
+    assert "no text is written for them" in page.text
+    named = {name.removeprefix("figure:recall:metric-") for name in page.attribute("id", "figure")}
+    assert named == set(table["metric"]) - {"parameters", "tokens", "best_epoch", "diverged"}
+    losses = table[(table["run"] == "flm") & (table["metric"] == "loss") & (table["condition"] == "sentences=all")]
+    rows = page.table("Numbers of the figure: loss, by sentences")
+    assert [row["loss, sentences all"] for row in rows][:5] == [f"{value:.4f}" for value in losses["value"]]
+
+
+def test_what_a_studys_figures_show_is_not_repeated_below_them(build_page: Build, drawn: ModuleType) -> None:
+    page = drawn.Page(build_page())
+    folded = page.table("Numbers of the figure: divergence, by sentences")
+    assert [name for name in folded[0] if name.startswith("divergence")] == [
+        "divergence, sentences other",
+        "divergence, sentences withheld",
+    ]
+    assert "figure:garden:metric-excess" not in page.attribute("id", "figure")
+
+
+def test_a_claims_evidence_that_only_a_folded_figure_shows_leads_there(
+    build_page: Build, drawn: ModuleType
+) -> None:
+    verdict = drawn.verdict(
+        "objectives:a", "reproduced", evidence=(drawn.LOSS._replace(condition="sentences=other"),)
+    )
+    one = Judged({"objectives:a": drawn.claim("a")}, [verdict.row()], {})
+    page = drawn.Page(build_page(claims=one))
+    assert "#figure:garden:metric-loss" in page.attribute("href", "a")
+
+
+def test_numbers_of_a_single_run_without_seed_and_texts_are_one_table(
+    build_page: Build, drawn: ModuleType
+) -> None:
+    found = [
+        row
+        for run, one in (
+            ("exact", Observation("vocabulary", 90, unit="count")),
+            ("exact", Observation("grammatical", 1.0, {"sentence": "she picks it ."}, "share")),
+            ("flm", Observation("raised", math.nan, text="ValueError")),
+        )
+        for row in rows([one], study="recall", run=run, seed=0 if run == "flm" else None)
+    ]
+    page = drawn.Page(build_page(drawn.table(found), name="recall"))
+    table = page.table("Numbers of the figure: Numbers without seeds")
+    assert [
+        (row["metric"], row["condition"], row["value"]) for row in table if row["value"] != "not measured"
+    ] == [
+        ("grammatical", "sentence she picks it .", "100.0\N{NO-BREAK SPACE}%"),
+        ("raised", "", "ValueError"),
+        ("vocabulary", "", "90"),
+    ]
+
+
+# --- several studies, and parts
+
+
+def _two(drawn: ModuleType, *names: str) -> str:
+    runs = (drawn.trained(), drawn.EXACT)
+    tables = [
+        pd.concat([draw(*runs, study_name=name) for name in names])
+        for draw in (drawn.draw_observations, drawn.draw_timings)
+    ]
+    studies = [drawn.study(*runs, name=name, title=f"The {name}") for name in names]
+    return build(*tables, studies, drawn.judged(), drawn.PROVENANCE, drawn.TEMPLATES)
+
+
+def test_studies_stand_one_after_the_other_with_ids_of_their_own(drawn: ModuleType) -> None:
+    page = drawn.Page(_two(drawn, "garden", "recall"))
+    ids = page.attribute("id")
+    assert len(ids) == len(set(ids))
+    assert [name for name in ids if name.startswith("study:")] == ["study:garden", "study:recall"]
+    assert {row["run"] for row in page.table("Measures")} == {"garden/flm", "recall/flm"}
+
+
+def test_figures_stand_under_the_headings_of_their_parts(
+    monkeypatch: pytest.MonkeyPatch, drawn: ModuleType
+) -> None:
+    loss = Measure("loss", "loss", "loss", "nat", {"sentences": "all"})
+
+    def parts(results: Results) -> list[Part]:
+        one = figure(results, "loss", "How high is the loss?", "It is.", strip(results, loss))
+        return [Part("Context", "What a [[seed]] changes.", (one,)), Part("Generation")]
+
+    module = SimpleNamespace(MEASURES=(loss,), parts=parts)
+    monkeypatch.setattr("seedbed.reporting.page._module", lambda study: module)
+    html = _two(drawn, "garden")
+    page = drawn.Page(html)
+    ids = page.attribute("id")
+    assert ids.index("part:garden:Context") < ids.index("figure:garden:loss") < ids.index("part:garden:Generation")
+    assert "#part:garden:Context" in page.attribute("href", "a")
+    assert re.search(r'<h4 class="question">.*?How high is the loss', html)
+    assert "What a seed changes." in page.text

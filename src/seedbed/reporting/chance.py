@@ -10,15 +10,14 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Literal
 
-from seedbed.reporting.figures import Dots, Group, Mark, Row, Span
+from seedbed.reporting.drawing.dots import Dots, Group, Row, Span
+from seedbed.reporting.drawing.marks import ZERO, Band
+from seedbed.reporting.figures import Figure, Panel
 from seedbed.reporting.numbers import NON_FINITE, NOT_MEASURED, brackets, number
 from seedbed.reporting.results import Measure, Results, Run, finite
-from seedbed.reporting.sections import Figure, Panel, deviation
+from seedbed.reporting.summaries import deviation
 from seedbed.reporting.tables import Column, Table, Value
 from seedbed.statistics.intervals import Interval, t_interval
-
-#: What differences are read against; its line needs no words.
-ZERO = Mark(0, "")
 
 
 def chance(results: Results, runs: Sequence[Run], perplexity: Measure, excess: Measure) -> Figure:
@@ -36,7 +35,6 @@ def chance(results: Results, runs: Sequence[Run], perplexity: Measure, excess: M
             Panel("Difference in perplexity, seed by seed", compared.panel()),
             Panel("Excess about its mean, nats a token", Dots(_noise_rows(results, runs, excess), "nat", ZERO)),
         ),
-        keys=("seed", "interval", "band", "deviation", "items"),
         table=_table(compared, excess),
         measures=(excess,),
     )
@@ -57,9 +55,9 @@ class Compared:
         moved = _about_mean(self.results, base, self.measure)
         known = finite(moved)
         sd = deviation(known)
-        group = Group(moved, spans=_about_zero(sd, "seeds"), crossed=frozenset(self.results.diverged(base)))
+        group = Group(moved, spans=_about_zero(sd, "deviation"), crossed=frozenset(self.results.diverged(base)))
         first = Row(f"{base.label}, seeds", f"sd {_size(sd, self.measure.unit)}, n = {len(known)}", (group,))
-        band = (min(known), max(known)) if len(known) > 1 else None
+        band = Band(min(known), max(known), "range of the first run’s seeds") if len(known) > 1 else None
         return Dots((first, *(self._row(run) for run in self.runs[1:])), self.measure.unit, ZERO, band)
 
     def words(self) -> str:
@@ -107,7 +105,7 @@ def _noise_rows(results: Results, runs: Sequence[Run], measure: Measure) -> tupl
 def _noise_row(results: Results, run: Run, measure: Measure) -> Row:
     """Seeds about their mean, with one standard deviation of the seeds and one standard error of the test set."""
     sd, error = _noise(results, run, measure)
-    spans = (*_about_zero(sd, "seeds"), *_about_zero(error, "items"))
+    spans = (*_about_zero(sd, "deviation"), *_about_zero(error, "items"))
     group = Group(_about_mean(results, run, measure), spans=spans, crossed=frozenset(results.diverged(run)))
     return Row(run.label, f"seeds {_size(sd, measure.unit)}, test set {_size(error, measure.unit)}", (group,))
 
@@ -119,7 +117,7 @@ def _noise(results: Results, run: Run, measure: Measure) -> tuple[Value, Value]:
     return deviation([cell.value for cell in cells]), fmean(errors) if errors else None
 
 
-def _about_zero(size: Value, kind: Literal["seeds", "items"]) -> tuple[Span, ...]:
+def _about_zero(size: Value, kind: Literal["deviation", "items"]) -> tuple[Span, ...]:
     return (Span(-size, size, kind),) if isinstance(size, float) else ()
 
 

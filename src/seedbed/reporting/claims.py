@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import get_args
 
 from seedbed.observations import read_condition
+from seedbed.reporting.figures import Figure
 from seedbed.reporting.numbers import PERCENT
 from seedbed.reporting.results import Measure, Results
-from seedbed.reporting.sections import NONE, Figure
-from seedbed.reporting.tables import Column, Folded, Link, Links, Status, Strip, Table, Value, anchor
+from seedbed.reporting.tables import NONE, Column, Folded, Link, Links, Status, Strip, Table, Value, anchor
 from seedbed.statistics.claims import Claim, Excluded
 from seedbed.statistics.decisions import ALPHA, Outcome
 from seedbed.statistics.observed import Cell
@@ -81,8 +81,15 @@ def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
     return {outcome: found[outcome] for outcome in get_args(Outcome)}
 
 
+def none_run(judged: Judged) -> bool:
+    """Whether there are claims and none of them could be judged by this build's runs."""
+    return bool(judged.counted) and all(one.outcome == "not run" for one in judged.counted)
+
+
 def summary(judged: Judged) -> str:
     """The verdicts in a sentence."""
+    if none_run(judged):
+        return f"None of the {len(judged.counted)} [[claim]]s is about what was built here."
     found = counts(judged.counted)
     told = ", ".join(f"{n} [[{outcome}]]" for outcome, n in found.items() if n or outcome in _ALWAYS)
     return f"Of {len(judged.counted)} [[claim]]s: {told}."
@@ -92,7 +99,9 @@ _ALWAYS = ("reproduced", "contradicted")
 
 
 def chance(judged: Judged) -> str:
-    """How many of the decided verdicts chance alone would get wrong."""
+    """How many of the decided verdicts chance alone would get wrong; nothing where none could be decided."""
+    if none_run(judged):
+        return ""
     decided = sum(one.decided for one in judged.counted)
     open_to = sum(one.decided and one.chance for one in judged.counted)
     wrong = expected_wrong(judged.counted)

@@ -5,43 +5,44 @@ Every study with trained runs has these, since they come from the evaluation ``t
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
-from statistics import fmean
 
-from seedbed.reporting.figures import Curve, Curves, Mark
+from seedbed.reporting.blocks.lines import mean_curve
+from seedbed.reporting.drawing.canvas import padded
+from seedbed.reporting.drawing.curves import Curve, Curves
+from seedbed.reporting.drawing.marks import Axis, Mark
+from seedbed.reporting.figures import Figure, Panel
 from seedbed.reporting.numbers import spread
 from seedbed.reporting.results import BEST_EPOCH, Measure, Results, Run, finite
-from seedbed.reporting.sections import Figure, Panel
 from seedbed.reporting.tables import Column, Table, Value
 
 METRICS = ("validation_loss", "training_loss", "learning_rate")
+EPOCH = Axis("count", "epoch")
 
 
 def epochs(results: Results, floor: Mark | None) -> Figure:
     """Validation perplexity by epoch, every seed a curve and their mean another, and the learning rates."""
     count = _epoch_count(results)
     validation = {run: _curves(results, run, "validation_loss", count) for run in results.trained}
-    limits = _limits((curve for curves in validation.values() for curve in curves), floor)
+    known = [y for curves in validation.values() for curve in curves for _, y in curve.points]
+    y = Axis("perplexity", limits=padded([*known, *([floor.value] if floor else [])], Axis("perplexity")))
     panels = [
-        Panel(run.label, Curves(curves + _mean(run, curves), "perplexity", floor, limits, small=True))
+        Panel(run.label, Curves((*curves, *_mean(run, curves)), EPOCH, y, floor, rings="its best epoch"))
         for run, curves in validation.items()
         if curves
     ]
     rates = tuple(one for run in results.trained for one in _curves(results, run, "learning_rate", count)[:1])
-    panels += [
-        Panel("Learning rate at the end of each epoch, every run", Curves(rates, "rate", small=True))
-    ] * bool(rates)
+    if rates:
+        panels.append(Panel("Learning rate, every run", Curves(rates, EPOCH, Axis("rate"))))
     return Figure(
         name="epochs",
         question="How does perplexity fall with training?",
         answer="Validation perplexity over the passes through the training corpus, a panel for each run, all on "
         "the same axes. A thin curve is a seed, the thick one their mean. The ring is the [[best epoch]] of a "
         f"seed, whose weights are tested: {_best(results)}. The floor is that of the test set; that of the "
-        "validation set differs from it by chance.",
+        "validation set differs from it by chance. The learning rate is that at the end of each epoch.",
         panels=tuple(panels),
-        keys=("curve", "average", "ring", "floor"),
         table=_table(results, count),
         measures=(BEST_EPOCH, *(_at(metric, epoch) for metric in METRICS for epoch in range(1, count + 1))),
     )
@@ -74,26 +75,13 @@ def _curves(results: Results, run: Run, metric: str, count: int) -> tuple[Curve,
     for seed in run.seeds:
         points = tuple((float(e), v) for e, column in enumerate(values, 1) if (v := column[seed]) is not None)
         if points:
-            curves.append(Curve(f"{run.name}, seed {seed}", points, best.get(seed)))
+            curves.append(Curve(f"{run.name}, seed {seed}", points, ring=best.get(seed)))
     return tuple(curves)
 
 
 def _mean(run: Run, curves: Sequence[Curve]) -> tuple[Curve, ...]:
-    """The mean over the seeds as perplexities are averaged, on their logarithms, where every seed has a point."""
-    columns: dict[float, list[float]] = {}
-    for x, y in (point for curve in curves for point in curve.points):
-        columns.setdefault(x, []).append(math.log(y))
-    points = tuple((x, math.exp(fmean(logs))) for x, logs in columns.items() if len(logs) == len(curves))
-    return (Curve(f"{run.name}, mean of n = {len(curves)}", points, mean=True),) if points else ()
-
-
-def _limits(curves: Iterable[Curve], floor: Mark | None) -> tuple[float, float] | None:
-    values = [y for curve in curves for _, y in curve.points if math.isfinite(y)]
-    values += [floor.value] if floor else []
-    if not values:
-        return None
-    pad = 0.06 * (max(values) - min(values)) or 1.0
-    return min(values) - pad, max(values) + pad
+    mean = mean_curve(run.name, curves, exponentiated=True)
+    return (mean,) if mean else ()
 
 
 def _table(results: Results, count: int) -> Table:

@@ -20,6 +20,9 @@ FORMATS = {
     "second": ",.1f",
     "MiB": ",.0f",
     "rate": ".2g",
+    "token": ",.6g",
+    "position": ",.6g",
+    "epoch": ".4g",
 }
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -49,6 +52,23 @@ def _scientific(value: float) -> str:
     """A number too small for its format, which must not read as 0."""
     digits, exponent = f"{value:.1e}".split("e")
     return f"{digits.replace('-', '−')} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+
+
+def power_of_ten(value: float) -> str:
+    """A tick of a logarithmic axis: ``0.01``, ``50``, ``10⁻⁴``, ``2 × 10⁻⁵``."""
+    if 1e-3 < value < 1e5:
+        return f"{value:,g}"
+    digits, exponent = f"{value:.0e}".split("e")
+    power = f"10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+    return power if digits == "1" else f"{digits} × {power}"
+
+
+def short(value: float, unit: str) -> str:
+    """The value in the few letters that fit into a cell of a heat map: ``74``, in per cent, or ``0.31``."""
+    if not math.isfinite(value):
+        return "!"
+    text = f"{100 * value:.0f}" if unit == "share" else f"{value:.2g}" if abs(value) < 1000 else f"{value:.0e}"
+    return text.replace("-", "−")
 
 
 def ends(interval: Interval, unit: str) -> str:

@@ -11,7 +11,7 @@ import importlib.util
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -22,27 +22,47 @@ from markupsafe import Markup, escape
 
 from seedbed.reporting import claims
 from seedbed.reporting.claims import Judged, Places
-from seedbed.reporting.figures import draw
+from seedbed.reporting.drawing.svg import draw
+from seedbed.reporting.figures import Figure, Headline, Panel, Part
 from seedbed.reporting.numbers import number
+from seedbed.reporting.others import few, other_figures
 from seedbed.reporting.results import Measure, Results, Study
-from seedbed.reporting.sections import Figure, Headline, Panel, cost_table, runs_table, variance_table
-from seedbed.reporting.tables import SIGNS, Table, anchor
+from seedbed.reporting.summaries import cost_table, runs_table, variance_table
+from seedbed.reporting.tables import SIGNS, Table, anchor, sortable
 
 
 @dataclass(frozen=True)
 class Section:
-    """A study with everything that the page shows of it."""
+    """A study with everything that the page shows of it.
+
+    Attributes:
+        study: The study.
+        headline: Its result; none where its file declares none.
+        parts: Its figures.
+        others: The figures of what these do not show, folded away.
+        runs: The table of its runs.
+        measures: Its rows in the table of variance across seeds.
+        plain: Whether no file declares figures of it.
+    """
 
     study: Study
     headline: Headline | None
-    figures: tuple[Figure, ...]
+    parts: tuple[Part, ...]
+    others: tuple[Figure, ...]
     runs: Table
+    measures: tuple[Measure, ...]
+    plain: bool = False
 
     @property
     def all_figures(self) -> tuple[Figure, ...]:
-        """Its figures, that of the headline first."""
+        """Its figures, that of the headline first and those folded away last."""
         headline = self.headline.figure if self.headline else None
-        return ((headline,) if headline else ()) + self.figures
+        return ((headline,) if headline else ()) + self.declared + self.others
+
+    @property
+    def declared(self) -> tuple[Figure, ...]:
+        """The figures of its parts."""
+        return tuple(figure for part in self.parts for figure in part.figures)
 
 
 def build(
@@ -73,7 +93,7 @@ def build(
     return environment.get_template("page.html").render(
         sections=sections,
         claims=_claims(judged, results, sections),
-        variance=variance_table((one, _measures(one)) for one in results),
+        variance=variance_table((one, section.measures) for one, section in zip(results, sections, strict=True)),
         cost=cost_table(timings),
         cpu_seconds=_total_cpu(timings),
         provenance=provenance,
@@ -83,8 +103,12 @@ def build(
 
 @dataclass(frozen=True)
 class ClaimsSection:
-    """The claims with everything that the page shows of them; texts may hold ``[[word]]``."""
+    """The claims with everything that the page shows of them; texts may hold ``[[word]]``.
 
+    ``none_run`` tells that no claim is about this build, so that no outcomes are counted.
+    """
+
+    none_run: bool
     summary: str
     chance: str
     apart: str
@@ -102,6 +126,7 @@ def _claims(judged: Judged, results: Sequence[Results], sections: Sequence[Secti
         {one.study.name: one.all_figures for one in sections},
     )
     return ClaimsSection(
+        none_run=claims.none_run(judged),
         summary=claims.summary(judged),
         chance=claims.chance(judged),
         apart=claims.apart(judged),
@@ -123,21 +148,28 @@ def _environment(templates: Path, glossary: Mapping[str, str]) -> jinja2.Environ
         lstrip_blocks=True,
     )
     environment.filters["glossed"] = partial(_glossed, glossary)
-    environment.globals |= {"anchor": anchor, "drawing": _drawing, "number": number, "signs": SIGNS}
+    environment.globals |= {
+        "anchor": anchor,
+        "drawing": _drawing,
+        "number": number,
+        "signs": SIGNS,
+        "sortable": sortable,
+    }
     return environment
 
 
 def _section(results: Results) -> Section:
-    """The study's own file decides what is shown; without one there are its runs only, and the page says why."""
+    """The study's own file decides what is shown, and what it leaves out follows; without one, that is all."""
     module = _module(results.study)
-    headline = module.headline(results) if module else None
-    figures = tuple(module.figures(results)) if module and results.study.runs else ()
-    return Section(results.study, headline, figures, runs_table(results))
-
-
-def _measures(results: Results) -> tuple[Measure, ...]:
-    module = _module(results.study)
-    return module.MEASURES if module else ()
+    if module is None:
+        others = other_figures(results, ())
+        return Section(
+            results.study, None, (Part(figures=others),), (), runs_table(results), few(others), plain=True
+        )
+    headline = module.headline(results) if hasattr(module, "headline") else None
+    parts = tuple(module.parts(results)) if results.study.runs else ()
+    section = Section(results.study, headline, parts, (), runs_table(results), module.MEASURES)
+    return replace(section, others=other_figures(results, section.all_figures))
 
 
 def _module(study: Study):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a plug-in's module has the type Any

@@ -7,8 +7,8 @@ that is missing from the table is none, not NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -81,6 +81,16 @@ class Measure:
     exponentiated: bool = False
     training: bool = False
 
+    def at(self, condition: Mapping[str, Scalar]) -> Measure:
+        """The same under a further condition, which its key and its label name."""
+        words = condition_words(condition)
+        return replace(
+            self,
+            key=f"{self.key}({condition_text(condition)})" if condition else self.key,
+            label=f"{self.label}, {words}" if words else self.label,
+            condition={**self.condition, **condition},
+        )
+
     def scaled(self, value: float | None) -> float | None:
         """The metric's value on the scale that is shown."""
         if value is None or not self.exponentiated:
@@ -97,6 +107,7 @@ class Cell:
     n: int | None
     item_error: float | None
     unit: str
+    text: str = ""
 
 
 class Results:
@@ -110,13 +121,23 @@ class Results:
         """Index the rows of ``study``."""
         self.study = study
         self._cells: dict[tuple[str, int | None, str, str], Cell] = {}
-        columns = ["run", "seed", "metric", "condition", "value", "n", "item_error", "unit"]
+        columns = ["run", "seed", "metric", "condition", "value", "n", "item_error", "unit", "text"]
         chosen = observations.loc[observations["study"] == study.name, columns]
-        for run, seed, metric, condition, value, n, error, unit in chosen.itertuples(index=False, name=None):
+        for run, seed, metric, condition, *cell in chosen.itertuples(index=False, name=None):
             key = (str(run), _integer(seed), str(metric), condition_text(read_condition(condition)))
             if key in self._cells:
                 raise ValueError(f"study {study.name}: two observations of run, seed, metric, condition = {key}")
-            self._cells[key] = Cell(float(value), _integer(n), None if pd.isna(error) else float(error), str(unit))
+            self._cells[key] = _cell(*cell)
+        self._metrics = self._planned()
+
+    def _planned(self) -> dict[str, dict[str, str]]:
+        """Metric → condition → unit, of the planned cells, in the order of the page."""
+        planned = {(run.name, seed) for run in self.study.runs for seed in run.seeds or (None,)}
+        found: dict[str, dict[str, str]] = {}
+        for (run, seed, metric, condition), cell in sorted(self._cells.items(), key=_place):
+            if (run, seed) in planned:
+                found.setdefault(metric, {}).setdefault(condition, cell.unit)
+        return found
 
     @property
     def trained(self) -> tuple[Run, ...]:
@@ -127,6 +148,33 @@ class Results:
     def references(self) -> tuple[Run, ...]:
         """The runs without training."""
         return tuple(run for run in self.study.runs if run.kind == "reference")
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Every metric that was measured, by name."""
+        return tuple(self._metrics)
+
+    def measures(self, metric: str) -> tuple[Measure, ...]:
+        """A metric under every condition that it was measured under; numbers among these sort as numbers."""
+        plain = Measure(metric, metric.replace("_", " "), metric, "")
+        found = self._metrics.get(metric, {}).items()
+        return tuple(replace(plain, unit=unit).at(read_condition(condition)) for condition, unit in found)
+
+    def over(self, measure: Measure, *keys: str) -> dict[tuple[Scalar, ...], Measure]:
+        """The values of further condition keys → the measure there, for all that was measured."""
+        found = {}
+        for one in self.measures(measure.metric):
+            rest = {key: value for key, value in one.condition.items() if key not in measure.condition}
+            if set(rest) == set(keys) and measure.condition.items() <= one.condition.items():
+                found[tuple(rest[key] for key in keys)] = measure.at(rest)
+        return found
+
+    def having(self, measures: Iterable[Measure]) -> tuple[Run, ...]:
+        """The runs that have at least one of the measures, in the order of the page."""
+        known = tuple(measures)
+        return tuple(
+            run for run in self.study.runs if any(cell for one in known for cell in self.cells(run, one).values())
+        )
 
     def run(self, name: str) -> Run | None:
         """The run of that name, if it is part of the study."""
@@ -147,15 +195,21 @@ class Results:
     def interval(self, run: Run, measure: Measure) -> Interval:
         """The 95 % interval over the measured seeds.
 
-        It is Student's t, but for shares where all seeds are 0 or all are 1: there it is that of one test set.
+        It is Student's t, but for shares where all seeds are 0 or all are 1: there it is that of one test set. One
+        seed has none, whatever it scores.
         """
         cells = [cell for cell in self.cells(run, measure).values() if cell]
         values = [cell.value for cell in cells]
         items = [cell.n for cell in cells if cell.n]
-        if measure.unit == "share" and items and set(values) in ({0.0}, {1.0}):
+        if measure.unit == "share" and items and len(values) > 1 and set(values) in ({0.0}, {1.0}):
             return wilson_interval(values[0], min(items), len(values))
         interval = t_interval(values)
         return interval.exponentiated() if measure.exponentiated else interval
+
+    def bounded(self, run: Run, measure: Measure) -> bool:
+        """Whether the measure is a share of items, which lies between 0 and 1."""
+        cells = [cell for cell in self.cells(run, measure).values() if cell]
+        return measure.unit == "share" and bool(cells) and all(cell.n and 0 <= cell.value <= 1 for cell in cells)
 
     def mean(self, run: Run, measure: Measure) -> float | None:
         """The mean over the measured seeds; none where there is none."""
@@ -191,6 +245,28 @@ DIVERGED = Measure("diverged", "diverged", "diverged", "count", training=True)
 def finite(values: Mapping[int | None, float | None]) -> list[float]:
     """The values that are numbers."""
     return [value for value in values.values() if value is not None and math.isfinite(value)]
+
+
+def condition_words(condition: Mapping[str, Scalar]) -> str:
+    """A condition in words: ``distance 50, layer 2``."""
+    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in sorted(condition.items()))
+
+
+def rank(value: Scalar) -> tuple[bool, float, str]:
+    """What a condition's value sorts by: numbers first, by size."""
+    return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")
+
+
+def _place(item: tuple[tuple[str, int | None, str, str], Cell]) -> tuple[object, ...]:
+    (run, seed, metric, condition), _ = item
+    read = read_condition(condition)
+    return (metric, [(key, rank(read[key])) for key in sorted(read)], run, -1 if seed is None else seed)
+
+
+def _cell(value: float, n: object, error: object, unit: object, text: object) -> Cell:
+    known = None if pd.isna(error) else float(error)  # type: ignore[call-overload, arg-type]
+    words = "" if pd.isna(text) else str(text)  # type: ignore[call-overload]
+    return Cell(float(value), _integer(n), known, str(unit), words)
 
 
 def _integer(value: object) -> int | None:

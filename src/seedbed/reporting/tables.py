@@ -13,6 +13,12 @@ from urllib.parse import quote
 from seedbed.reporting.numbers import NOT_MEASURED, ends, number
 from seedbed.statistics.intervals import Interval
 
+#: What a reference run has of seeds and training.
+NONE = "none"
+
+#: A table with more cells than this is offered as a file only: the page stays small.
+MOST_CELLS = 3000
+
 
 @dataclass(frozen=True)
 class Strip:
@@ -138,6 +144,11 @@ class Table:
     units: tuple[str, ...] = ()
     anchors: tuple[str, ...] = ()
 
+    @property
+    def large(self) -> bool:
+        """Whether it is too large to stand on the page."""
+        return len(self.rows) * len(self.columns) > MOST_CELLS
+
     def choices(self, key: str) -> list[str]:
         """The different texts of a column, in the order of their signs and then of the alphabet."""
         at = [column.key for column in self.columns].index(key)
@@ -167,12 +178,17 @@ class Table:
 
     def link(self) -> str:
         """The CSV as an address that needs no server."""
-        return "data:text/csv;charset=utf-8," + quote(self.csv(), safe="")
+        return "data:text/csv;charset=utf-8," + quote(self.csv(), safe=",;:=/()")
 
 
 def anchor(*names: str) -> str:
     """An id of the page that no other names share: names are quoted, so that the colons between them are ours."""
     return ":".join(quote(name, safe="") for name in names)
+
+
+def sortable(value: str | float) -> str:
+    """What a cell sorts by, as an attribute: nine digits of a number."""
+    return value if isinstance(value, str) else f"{value:.9g}"
 
 
 def seed_words(seed: int | None) -> str:

@@ -6,7 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from seedbed.reporting.figures import COLORS, Curve, Curves, Dots, Group, Mark, Row, Span, draw
+from seedbed.reporting.drawing.canvas import COLORS
+from seedbed.reporting.drawing.curves import Curve, Curves
+from seedbed.reporting.drawing.dots import Dots, Group, Row, Span
+from seedbed.reporting.drawing.marks import Axis, Mark
+from seedbed.reporting.drawing.svg import draw
 
 
 def dots(label: str = "flm", values: dict[int | None, float | None] | None = None) -> Dots:
@@ -19,7 +23,8 @@ def dots(label: str = "flm", values: dict[int | None, float | None] | None = Non
 
 
 def curves(*points: float) -> Curves:
-    return Curves((Curve("seed 0", tuple(enumerate(points, 1)), 2),), "perplexity", Mark(3.655, "floor"))
+    line = Curve("seed 0", tuple(enumerate(points, 1)), ring=2)
+    return Curves((line,), Axis("count", "epoch"), Axis("perplexity"), Mark(3.655, "floor"))
 
 
 def test_every_seed_is_a_mark_with_its_words() -> None:
@@ -36,7 +41,7 @@ def test_no_color_of_its_own_is_left_for_either_mode() -> None:
     for panel in (dots(), curves(4.5, 4.1, 3.9)):
         svg = draw(panel, "p", "Loss")
         assert not re.search(r"#[0-9a-f]{6}\b(?!-)", svg)
-        assert set(re.findall(r"var\(--(\w+)\)", svg)) <= set(COLORS)
+        assert set(re.findall(r"var\(--([\w-]+)\)", svg)) <= set(COLORS)
 
 
 def test_nothing_leads_outside_and_ids_are_the_panels_own() -> None:
@@ -44,7 +49,7 @@ def test_nothing_leads_outside_and_ids_are_the_panels_own() -> None:
     assert "http" not in svg
     ids = re.findall(r' id="([^"]+)"', svg)
     assert ids
-    assert all(one.startswith("garden:p-") for one in ids)
+    assert not set(ids) & set(re.findall(r' id="([^"]+)"', draw(dots(), "garden:q", "Loss")))
     assert set(re.findall(r'href="#([^"]+)"', svg)) | set(re.findall(r"url\(#([^)]+)\)", svg)) <= set(ids)
 
 
@@ -64,7 +69,7 @@ def test_odd_values_draw_without_warning(values: dict[int | None, float | None])
 
 def test_a_diverged_curve_keeps_its_finite_points_and_its_words() -> None:
     panel = curves(4.5, 4.1, math.nan)
-    assert draw(panel, "p", "Loss").count("epoch") == 2
+    assert draw(panel, "p", "Loss").count("<title>seed 0, epoch") == 2
     assert "from 4.500 to non-finite" in panel.words()
 
 

@@ -1,114 +1,18 @@
-"""What a study hands to the page: a headline, figures with their tables, and the measures of its seeds.
-
-Also the tables that every study has: its runs, its variance across seeds, its cost.
-"""
+"""The tables that every study has, whatever its figures: its runs, its variance across seeds, its cost."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
 import pandas as pd
 
-from seedbed.observations import condition_text, read_condition
-from seedbed.reporting.figures import Curves, Dots, Group, Row, Span
+from seedbed.observations import read_condition
 from seedbed.reporting.numbers import number, spread
 from seedbed.reporting.results import BEST_EPOCH, DIVERGED, PARAMETERS, TOKENS, Measure, Results, Run, finite
-from seedbed.reporting.tables import Column, Strip, Table, Value, anchor
-
-#: What a reference run has of seeds and training.
-NONE = "none"
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A number of the headline, as text, and what it is."""
-
-    number: str
-    words: str
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A drawing under a title."""
-
-    title: str
-    drawing: Dots | Curves
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure, titled by the question that it answers.
-
-    Attributes:
-        name: Its name within the study.
-        question: The question.
-        answer: What the numbers say; ``[[word]]`` links the glossary.
-        panels: Its drawings.
-        keys: The marks that its key explains, by their names in ``report/parts.html``.
-        table: Every number that it shows.
-        measures: What it shows, so that claims about it lead here.
-    """
-
-    name: str
-    question: str
-    answer: str
-    panels: tuple[Panel, ...]
-    keys: tuple[str, ...]
-    table: Table
-    measures: tuple[Measure, ...] = ()
-
-    @property
-    def small(self) -> bool:
-        """Whether its panels are small ones."""
-        return any(isinstance(panel.drawing, Curves) and panel.drawing.small for panel in self.panels)
-
-    def shows(self, metric: str, condition: str) -> bool:
-        """Whether it shows a metric under a condition."""
-        return any((one.metric, condition_text(one.condition)) == (metric, condition) for one in self.measures)
-
-    @property
-    def marks(self) -> tuple[str, ...]:
-        """The keys, with those of diverged seeds and of what lies beyond an axis where there are any."""
-        drawings = [panel.drawing for panel in self.panels if isinstance(panel.drawing, Dots)]
-        crossed = any(group.crossed for drawing in drawings for row in drawing.rows for group in row.groups)
-        beyond = any(drawing.beyond for drawing in drawings)
-        return self.keys + ("crossed",) * crossed + ("beyond",) * beyond
-
-
-@dataclass(frozen=True)
-class Headline:
-    """A study's result in a sentence, the numbers that carry it, and the figure that shows it."""
-
-    sentence: str
-    facts: tuple[Fact, ...] = ()
-    figure: Figure | None = None
-
-
-def measured_row(results: Results, run: Run, measure: Measure) -> Row:
-    """A run's row in a panel of dots: its seeds, their mean and interval."""
-    return Row(run.label, results.note(run, measure), (_group(results, run, measure),))
-
-
-def contrasted_row(results: Results, run: Run, measures: tuple[Measure, Measure]) -> Row:
-    """A run's row with two measures of its seeds; the note gives both means, in this order."""
-    first, second = (_group(results, run, measure) for measure in measures)
-    means = " · ".join(number(results.mean(run, measure), measure.unit) for measure in measures)
-    seeds = min(results.interval(run, measure).n for measure in measures)
-    n = f", n = {seeds}" if run.kind == "trained" and seeds else ""
-    return Row(run.label, means + n, (first, replace(second, contrast=True)))
-
-
-def _group(results: Results, run: Run, measure: Measure) -> Group:
-    values = results.values(run, measure)
-    if run.kind == "reference":
-        return Group(values, hollow=True)
-    interval = results.interval(run, measure)
-    spans = (Span(interval.low, interval.high),)
-    return Group(values, interval.mean, spans, crossed=frozenset(results.diverged(run)))
+from seedbed.reporting.tables import NONE, Column, Strip, Table, Value, anchor
 
 
 def deviation(values: Sequence[float]) -> Value:
@@ -118,21 +22,6 @@ def deviation(values: Sequence[float]) -> Value:
     if not np.isfinite(values).all():
         return math.nan
     return 0.0 if min(values) == max(values) else float(np.std(values, ddof=1))
-
-
-def seeds_table(results: Results, name: str, runs: Iterable[Run], measures: tuple[Measure, ...]) -> Table:
-    """A row for each run and seed, a column for each measure."""
-    columns = (
-        Column("run", "run"),
-        Column("seed", "seed", "count"),
-        *(Column(measure.key, measure.label, measure.unit) for measure in measures),
-    )
-    rows: list[tuple[Value, ...]] = []
-    for run in runs:
-        for seed in run.seeds if run.kind == "trained" else (None,):
-            values = (_seed_value(results, run, seed, measure) for measure in measures)
-            rows.append((run.name, NONE if seed is None else seed, *values))
-    return Table(f"{results.study.name}-{name}", columns, tuple(rows))
 
 
 def runs_table(results: Results) -> Table:
@@ -182,10 +71,6 @@ def cost_table(timings: pd.DataFrame) -> Table:
         Column("memory_maximum", "memory max, MiB", "MiB"),
     )
     return Table("cost", columns, tuple(_cost_row(*group) for group in _jobs(timings)))
-
-
-def _seed_value(results: Results, run: Run, seed: int | None, measure: Measure) -> Value:
-    return NONE if measure.training and run.kind == "reference" else results.values(run, measure)[seed]
 
 
 def _run_row(results: Results, run: Run) -> tuple[Value, ...]:

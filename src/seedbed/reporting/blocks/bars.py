@@ -1,0 +1,94 @@
+"""Bars over the words among the conditions: up to the mean with every seed a dot, or stacked with a bar a seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from statistics import fmean
+
+from seedbed.reporting.blocks.strips import group, shared_limits
+from seedbed.reporting.drawing.dots import Dots, Row
+from seedbed.reporting.drawing.marks import Mark
+from seedbed.reporting.drawing.stacks import KINDS, Stack, StackRow, Stacks
+from seedbed.reporting.figures import Block, Panel
+from seedbed.reporting.results import Measure, Results, Run
+
+
+def bars(
+    results: Results,
+    measure: Measure,
+    over: str,
+    runs: Iterable[Run] | None = None,
+    mark: Mark | None = None,
+    prefix: str = "",
+) -> Block:
+    """A measure by the values of a condition: a panel a run, a row a value, a bar up to the mean, seeds as dots.
+
+    Args:
+        results: The study's results.
+        measure: What is shown; its own condition is kept.
+        over: The further condition key whose values are the rows.
+        runs: The panels; none: every run that has it.
+        mark: A value that all rows are read against.
+        prefix: Opens the title of each panel.
+    """
+    places = {str(value): one for (value,), one in results.over(measure, over).items()}
+    chosen = results.having(places.values()) if runs is None else tuple(runs)
+    limits = _from_zero(shared_limits(results, chosen, places.values(), mark))
+    panels = []
+    for run in chosen:
+        rows = tuple(
+            Row(label, results.note(run, one), (replace(group(results, run, one), bar=True),))
+            for label, one in places.items()
+        )
+        panels.append(Panel(prefix + run.label, Dots(rows, measure.unit, mark, limits=limits)))
+    return Block(tuple(panels), chosen, tuple(places.values()))
+
+
+def stacks(results: Results, measure: Measure, over: str, title: str, runs: Iterable[Run] | None = None) -> Block:
+    """Of what kinds a whole is made, such as errors: a row a run, a thin bar a seed. The values are the kinds.
+
+    Where there are more kinds than colours, the smallest ones are drawn as one; the table has each.
+    """
+    places = {str(value): one for (value,), one in results.over(measure, over).items()}
+    chosen = results.having(places.values()) if runs is None else tuple(runs)
+    kinds = _kinds(results, chosen, places)
+    rows = tuple(_stack_row(results, run, kinds) for run in chosen)
+    drawing = Stacks(rows, tuple(kinds), measure.unit)
+    return Block((Panel(title, drawing),), chosen, tuple(places.values()))
+
+
+def _from_zero(limits: tuple[float, float] | None) -> tuple[float, float] | None:
+    return (min(0.0, limits[0]), max(0.0, limits[1])) if limits else None
+
+
+def _kinds(results: Results, runs: Iterable[Run], places: dict[str, Measure]) -> dict[str, tuple[Measure, ...]]:
+    """Each kind's measures, in the order of the values; the smallest ones together where there are too many."""
+    if len(places) <= len(KINDS):
+        return {label: (one,) for label, one in places.items()}
+    sizes = {label: _size(results, runs, one) for label, one in places.items()}
+    large = sorted(sizes, key=lambda label: (-sizes[label], label))[: len(KINDS) - 1]
+    kept = {label: (one,) for label, one in places.items() if label in large}
+    rest = tuple(one for label, one in places.items() if label not in large)
+    return {**kept, f"{len(rest)} other kinds": rest}
+
+
+def _size(results: Results, runs: Iterable[Run], measure: Measure) -> float:
+    means = [results.mean(run, measure) or 0.0 for run in runs]
+    return fmean(mean if math.isfinite(mean) else 0.0 for mean in means)
+
+
+def _stack_row(results: Results, run: Run, kinds: dict[str, tuple[Measure, ...]]) -> StackRow:
+    seeds = run.seeds if run.kind == "trained" else (None,)
+    columns = [[results.values(run, one) for one in measures] for measures in kinds.values()]
+    stacks = tuple(
+        Stack(seed, tuple(_total(values[seed] for values in column) for column in columns)) for seed in seeds
+    )
+    measured = sum(any(size is not None for size in stack.sizes) for stack in stacks)
+    return StackRow(run.label, f"n = {measured}" if run.kind == "trained" else "reference", stacks)
+
+
+def _total(sizes: Iterable[float | None]) -> float | None:
+    known = [size for size in sizes if size is not None]
+    return math.fsum(known) if known else None

@@ -1,0 +1,138 @@
+"""Rows of dots: a row a run, every seed a dot, the mean and its interval below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import product
+
+from seedbed.reporting.drawing.dots import Dots, Group, Row, Span
+from seedbed.reporting.drawing.marks import Band, Mark
+from seedbed.reporting.figures import Block, Panel
+from seedbed.reporting.numbers import number
+from seedbed.reporting.results import Measure, Results, Run, finite
+
+
+def strip(
+    results: Results,
+    measure: Measure,
+    title: str = "",
+    runs: Iterable[Run] | None = None,
+    mark: Mark | None = None,
+    band: Band | None = None,
+    limits: tuple[float, float] | None = None,
+) -> Block:
+    """One measure, a row a run.
+
+    Args:
+        results: The study's results.
+        measure: What is shown.
+        title: Stands above the panel; the measure's label where there is none.
+        runs: The rows; none: every run that has it.
+        mark: A value that all rows are read against.
+        band: A shaded range.
+        limits: The ends of the axis, such as `trained_limits`.
+    """
+    chosen = results.having([measure]) if runs is None else tuple(runs)
+    rows = tuple(measured_row(results, run, measure) for run in chosen)
+    drawing = Dots(rows, measure.unit, mark, band, limits)
+    return Block((Panel(title or measure.label, drawing),), chosen, (measure,))
+
+
+def matrix(results: Results, measures: Sequence[Measure], runs: Iterable[Run] | None = None) -> Block:
+    """Several measures of one unit, such as one a task: a small panel a measure, a row a run, one axis."""
+    chosen = results.having(measures) if runs is None else tuple(runs)
+    limits = shared_limits(results, chosen, measures)
+    panels = tuple(
+        Panel(
+            one.label,
+            Dots(tuple(_short_row(results, run, one) for run in chosen), one.unit, limits=limits, small=True),
+        )
+        for one in measures
+    )
+    return Block(panels, chosen, tuple(measures))
+
+
+def contrast(
+    results: Results,
+    measures: tuple[Measure, Measure],
+    title: str,
+    seeds: tuple[str, str],
+    runs: Iterable[Run] | None = None,
+    mark: Mark | None = None,
+    limits: tuple[float, float] | None = None,
+) -> Block:
+    """Two measures of a run on one row, such as inside and outside of a window.
+
+    ``seeds`` says what a dot stands for, and what a triangle does.
+    """
+    chosen = results.having(measures) if runs is None else tuple(runs)
+    rows = tuple(_contrasted(results, run.label, ((run, measures[0]), (run, measures[1]))) for run in chosen)
+    drawing = Dots(rows, measures[0].unit, mark, limits=limits, seeds=seeds)
+    return Block((Panel(title, drawing),), chosen, measures)
+
+
+def beside(
+    results: Results,
+    measure: Measure,
+    title: str,
+    pairs: Iterable[tuple[Run, Run]],
+    seeds: tuple[str, str],
+    mark: Mark | None = None,
+) -> Block:
+    """One measure of two runs on one row, such as adapted beside from scratch; a row has the first run's label."""
+    chosen = tuple(pairs)
+    rows = tuple(_contrasted(results, one.label, ((one, measure), (other, measure))) for one, other in chosen)
+    drawing = Dots(rows, measure.unit, mark, seeds=seeds)
+    return Block((Panel(title, drawing),), tuple(run for pair in chosen for run in pair), (measure,))
+
+
+def measured_row(results: Results, run: Run, measure: Measure) -> Row:
+    """A run's row in a panel of dots: its seeds, their mean and interval."""
+    return Row(run.label, results.note(run, measure), (group(results, run, measure),))
+
+
+def group(results: Results, run: Run, measure: Measure) -> Group:
+    """A run's seeds with their mean and interval; a share's interval is cut off where no share can be."""
+    values = results.values(run, measure)
+    if run.kind == "reference":
+        return Group(values, hollow=True)
+    interval = results.interval(run, measure)
+    span = Span(interval.low, interval.high)
+    if results.bounded(run, measure) and (span.low < 0 or span.high > 1):
+        span = Span(max(0.0, span.low), min(1.0, span.high), cut=True)
+    return Group(values, interval.mean, (span,), crossed=frozenset(results.diverged(run)))
+
+
+def trained_limits(
+    results: Results, measures: Iterable[Measure], mark: Mark | None = None
+) -> tuple[float, float] | None:
+    """The ends of an axis that the trained runs fill: a far reference would press them together."""
+    return shared_limits(results, results.trained, measures, mark)
+
+
+def shared_limits(
+    results: Results, runs: Iterable[Run], measures: Iterable[Measure], mark: Mark | None = None
+) -> tuple[float, float] | None:
+    """The ends of an axis that holds the runs' seeds and intervals, and the mark."""
+    cells = list(product(runs, measures))
+    values = [value for cell in cells for value in finite(results.values(*cell))]
+    spans = [span for cell in cells for span in group(results, *cell).spans if span.finite]
+    values += [end for span in spans for end in (span.low, span.high)]
+    values += [mark.value] if mark else []
+    pad = 0.05 * (max(values) - min(values)) if values else 0
+    return (min(values) - pad, max(values) + pad) if pad else None
+
+
+def _short_row(results: Results, run: Run, measure: Measure) -> Row:
+    """The same as `measured_row` with no more than the mean in its note."""
+    return Row(run.label, number(results.mean(run, measure), measure.unit), (group(results, run, measure),))
+
+
+def _contrasted(results: Results, label: str, cells: tuple[tuple[Run, Measure], tuple[Run, Measure]]) -> Row:
+    """A row with two groups of seeds; the note gives both means, in this order."""
+    first, second = (group(results, *cell) for cell in cells)
+    means = " · ".join(number(results.mean(*cell), cell[1].unit) for cell in cells)
+    seeds = min(results.interval(*cell).n for cell in cells)
+    n = f", n = {seeds}" if cells[0][0].kind == "trained" and seeds else ""
+    return Row(label, means + n, (first, replace(second, contrast=True)))

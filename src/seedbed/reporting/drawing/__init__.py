@@ -1,0 +1,1 @@
+"""Panels of figures: what they hold, and how they are drawn as SVG."""

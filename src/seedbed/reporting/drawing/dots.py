@@ -1,0 +1,271 @@
+"""Rows of dots over one axis: every seed a dot, the mean and its interval below, or a bar up to the mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from seedbed.reporting.drawing.canvas import (
+    BOTTOM,
+    COLORS,
+    MOST_VECTOR_MARKS,
+    ROW,
+    SMALL_WIDTH,
+    TOP,
+    WIDTH,
+    canvas,
+    padded,
+    row_label,
+    scale,
+)
+from seedbed.reporting.drawing.marks import Axis, Band, Key, Mark
+from seedbed.reporting.numbers import number
+from seedbed.reporting.tables import seed_words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINE = 27  # where the dots of a row stand below its top
+MEAN = LINE + 11  # where their mean stands
+
+#: Kind of a span → what the key says of it.
+SPANS = {
+    "interval": "mean and 95 % interval",
+    "deviation": "± one standard deviation of the seeds",
+    "items": "± one standard error of the test set",
+}
+
+
+@dataclass(frozen=True)
+class Span:
+    """A horizontal line below a row's dots.
+
+    Attributes:
+        low: Its left end.
+        high: Its right end.
+        kind: What it is: a key of `SPANS`.
+        cut: Whether it would go on beyond 0 or 1, where no share can be.
+    """
+
+    low: float
+    high: float
+    kind: Literal["interval", "deviation", "items"] = "interval"
+    cut: bool = False
+
+    @property
+    def finite(self) -> bool:
+        """Whether it has two ends."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def key(self) -> Key:
+        """Its line of the key."""
+        return Key(self.kind, SPANS[self.kind] + (", cut off at 0 and 100 %" if self.cut else ""))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Seeds on a row that belong together.
+
+    Attributes:
+        values: Seed → value; those that are no finite number are not drawn: the row's note tells them.
+        mean: Where the mean's mark stands; none without one.
+        spans: The lines below the dots.
+        contrast: Whether its marks are contrasting triangles instead of circles.
+        hollow: Whether they are hollow, as those of a reference.
+        crossed: Seeds drawn as crosses, since their training diverged.
+        bar: Whether a bar leads from 0 to the mean.
+    """
+
+    values: Mapping[int | None, float | None]
+    mean: float | None = None
+    spans: tuple[Span, ...] = ()
+    contrast: bool = False
+    hollow: bool = False
+    crossed: frozenset[int | None] = frozenset()
+    bar: bool = False
+
+    @property
+    def numbers(self) -> list[float]:
+        """The values that are drawn."""
+        return [value for value in self.values.values() if value is not None and math.isfinite(value)]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of dots.
+
+    Attributes:
+        label: What it shows; a run's name in words.
+        note: Its numbers in words, on the right and in the alternative text.
+        groups: Its dots.
+    """
+
+    label: str
+    note: str
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Rows of dots over one axis.
+
+    Attributes:
+        rows: The rows.
+        unit: The unit of the axis.
+        mark: What all rows are read against.
+        band: A range that is shaded behind all rows.
+        limits: The ends of the axis; what lies beyond is an arrow at its edge. None: all that there is.
+        seeds: What a dot stands for, and what a triangle does.
+        small: Whether it is half as wide, as one of many.
+    """
+
+    rows: tuple[Row, ...]
+    unit: str
+    mark: Mark | None = None
+    band: Band | None = None
+    limits: tuple[float, float] | None = None
+    seeds: tuple[str, str] = ("one seed", "one seed")
+    small: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.rows
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups of all rows."""
+        return [group for row in self.rows for group in row.groups]
+
+    @property
+    def beyond(self) -> bool:
+        """Whether something lies beyond the axis."""
+        low, high = self.limits or (-math.inf, math.inf)
+        return any(not low <= value <= high for group in self.groups for value in group.numbers)
+
+    def words(self) -> str:
+        """The panel read out."""
+        rows = [f"{row.label}: {row.note}" for row in self.rows]
+        return "; ".join(([self.mark.label] if self.mark and self.mark.label else []) + rows)
+
+    def legend(self) -> tuple[Key, ...]:
+        """The marks that occur in it."""
+        return tuple(dict.fromkeys(self._legend()))
+
+    def _legend(self) -> Iterator[Key]:
+        dots = [group for group in self.groups if not group.hollow]
+        for contrast, shape in enumerate(("dot", "triangle")):
+            if any(group.contrast == contrast and group.numbers for group in dots):
+                yield Key(shape, self.seeds[contrast])
+        spans = [span for group in dots for span in group.spans if span.finite]
+        yield from sorted(
+            (span.key() for span in spans), key=lambda key: (list(SPANS).index(key.shape), -len(key.words))
+        )
+        yield from self.mark.legend() if self.mark else ()
+        yield from (Key("band", self.band.words),) if self.band else ()
+        hollow = [group for group in self.groups if group.hollow and group.numbers]
+        if any(group.contrast for group in hollow):
+            yield Key("hollows", "the same of a reference, without seed")
+        elif hollow:
+            yield Key("hollow", "reference, without seed")
+        yield from (Key("cross", "a seed whose training diverged"),) if any(g.crossed for g in dots) else ()
+        yield from (Key("beyond", "beyond the axis"),) if self.beyond else ()
+
+    def figure(self) -> Figure:
+        """The panel drawn."""
+        height = ROW * max(1, len(self.rows))
+        width = SMALL_WIDTH if self.small else WIDTH
+        figure, axes = canvas((width, TOP + height + BOTTOM), left=12)
+        axes.set_ylim(height, -TOP)
+        numbers, axis = self._drawn(), Axis(self.unit, limits=self.limits)
+        scale(axes.xaxis, axis, numbers, 3 if self.small else 5)
+        axes.set_xlim(*padded(numbers, axis))
+        axes.grid(axis="x", color=COLORS["rule"], linewidth=0.6, alpha=0.6)
+        self._background(axes)
+        pixels = sum(len(group.numbers) for group in self.groups) > MOST_VECTOR_MARKS
+        for index, row in enumerate(self.rows):
+            top = index * ROW
+            row_label(axes, top + 12, row.label, row.note, width - 24)
+            axes.axhline(top + LINE, color=COLORS["rule"], linewidth=0.8, zorder=1, clip_on=False)
+            for group in row.groups:
+                _group(axes, group, top, self.unit, pixels)
+        return figure
+
+    def _drawn(self) -> list[float]:
+        """Every finite number that the panel has to show."""
+        numbers = [value for group in self.groups for value in group.numbers]
+        numbers += [end for group in self.groups for span in group.spans for end in (span.low, span.high)]
+        numbers += [self.mark.value] if self.mark else []
+        numbers += [self.band.low, self.band.high] if self.band else []
+        numbers += [0.0] if any(group.bar for group in self.groups) else []
+        return [value for value in numbers if math.isfinite(value)]
+
+    def _background(self, axes: Axes) -> None:
+        if self.band:
+            axes.axvspan(self.band.low, self.band.high, color=COLORS["seed"], alpha=0.13, linewidth=0)
+        if self.mark and math.isfinite(self.mark.value):
+            _mark(axes, self.mark, len(self.rows))
+
+
+def _mark(axes: Axes, mark: Mark, rows: int) -> None:
+    """A line at the mark in every row, which leaves out the rows' words, and its label above them."""
+    tops = [index * ROW for index in range(rows)]
+    style: dict[str, Any] = {
+        "color": COLORS["ink"],
+        "linewidth": 1.1,
+        "linestyle": (0, (4, 3)),
+        "zorder": 2,
+        "clip_on": False,
+    }
+    for top in tops:
+        axes.plot([mark.value] * 2, [top + LINE - 6, top + MEAN + 7], **style)
+    low, high = axes.get_xlim()
+    side: Literal["left", "right"] = "left" if mark.value < (low + high) / 2 else "right"
+    axes.annotate(
+        mark.label, (mark.value, -TOP + 10), xytext=(-4 if side == "left" else 4, 0), textcoords="offset points",
+        ha=side, va="center", fontsize=10.5, color=COLORS["ink"],
+    )  # fmt: skip
+
+
+def _group(axes: Axes, group: Group, top: float, unit: str, pixels: bool) -> None:
+    """Dots on the row's line, intervals and means below it."""
+    low, high = axes.get_xlim()
+    if group.bar and group.mean is not None and math.isfinite(group.mean):
+        axes.barh([top + LINE], [group.mean], height=16, color=COLORS["seed"], alpha=0.22, zorder=1.5)
+    for seed, value in group.values.items():
+        if value is not None and math.isfinite(value):
+            style = _marker(group, seed) if low <= value <= high else _arrow(value > high)
+            tip = f"tip:{seed_words(seed)}: {number(value, unit)}"
+            at = [min(max(value, low), high)], [top + LINE]
+            axes.plot(*at, gid=tip, linestyle="none", clip_on=False, rasterized=pixels, zorder=3, **style)
+    for index, span in enumerate(group.spans):
+        if span.finite:
+            _span(axes, span, top + MEAN + 6 * index)
+    if group.mean is not None and low <= group.mean <= high:
+        axes.plot([group.mean], [top + MEAN], "D", markersize=4.6, color=COLORS["ink"], zorder=4, clip_on=False)
+
+
+def _marker(group: Group, seed: int | None) -> dict[str, Any]:
+    if seed in group.crossed:
+        return {"marker": "x", "markersize": 7, "markeredgewidth": 1.8, "color": COLORS["contrast"]}
+    shape, color = ("^", "contrast") if group.contrast else ("o", "seed")
+    if group.hollow:
+        edge = {"markeredgecolor": COLORS[color if group.contrast else "ink"], "markeredgewidth": 1.5}
+        return {"marker": shape if group.contrast else "D", "markersize": 7, "markerfacecolor": "none", **edge}
+    return {"marker": shape, "markersize": 7.5, "markeredgewidth": 0, "color": COLORS[color], "alpha": 0.62}
+
+
+def _arrow(right: bool) -> dict[str, Any]:
+    """What lies beyond the axis, at its edge."""
+    return {"marker": ">" if right else "<", "markersize": 7, "color": COLORS["ink"]}
+
+
+def _span(axes: Axes, span: Span, y: float) -> None:
+    if span.kind == "items":
+        axes.plot([span.low, span.high], [y, y], color=COLORS["contrast"], linewidth=1.6, linestyle=(0, (3, 2)))
+        return
+    axes.plot([span.low, span.high], [y, y], color=COLORS["ink"], linewidth=1.5, zorder=2)
+    axes.plot([span.low, span.high], [y, y], "|", color=COLORS["ink"], markersize=6, markeredgewidth=1.2)

@@ -1,0 +1,156 @@
+"""Every measure that no figure of a study shows yet, so that nothing measured stays unseen.
+
+A study without a file of figures is shown by these alone. What a metric's figure looks like follows from its
+conditions: lines over a number, a heat map over two conditions, rows of dots otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from seedbed.observations import condition_text
+from seedbed.reporting.blocks.heat_maps import heat_map_of_runs, heat_maps
+from seedbed.reporting.blocks.lines import lines
+from seedbed.reporting.blocks.strips import strip
+from seedbed.reporting.drawing.heat import Heat
+from seedbed.reporting.figures import Block, Figure, figure
+from seedbed.reporting.results import (
+    BEST_EPOCH,
+    DIVERGED,
+    PARAMETERS,
+    TOKENS,
+    Measure,
+    Results,
+    condition_words,
+    rank,
+)
+from seedbed.reporting.tables import NONE, Column, Table, Value
+
+#: What the table of a study's runs shows.
+IN_THE_TABLE_OF_RUNS = {one.metric for one in (PARAMETERS, TOKENS, BEST_EPOCH, DIVERGED)}
+
+#: A condition with more values than this, or several, are a heat map instead of a panel each.
+MOST_PANELS = 4
+
+#: A figure with more marks than this is a table only: the page stays small.
+MOST_MARKS = 1000
+
+#: Fewer different numbers than this are no line.
+FEWEST_PLACES = 3
+
+
+def other_figures(results: Results, shown: Iterable[Figure]) -> tuple[Figure, ...]:
+    """A figure for each metric that ``shown`` and the table of runs leave out, and one table of single numbers."""
+    left = {metric: _left(results, metric, tuple(shown)) for metric in results.metrics}
+    left = {metric: measures for metric, measures in left.items() if measures}
+    single = {metric for metric, measures in left.items() if _single(results, measures)}
+    drawn = tuple(_figure(results, metric, left[metric]) for metric in left if metric not in single)
+    return drawn + _numbers(results, [one for metric in left if metric in single for one in left[metric]])
+
+
+def few(figures: Iterable[Figure]) -> tuple[Measure, ...]:
+    """The measures of those figures that show no more than some panels of them."""
+    chosen = (one for one in figures if one.panels and len(one.measures) <= MOST_PANELS)
+    return tuple(measure for one in chosen for measure in one.measures)
+
+
+def _left(results: Results, metric: str, shown: Sequence[Figure]) -> tuple[Measure, ...]:
+    if metric in IN_THE_TABLE_OF_RUNS:
+        return ()
+    return tuple(
+        one
+        for one in results.measures(metric)
+        if not any(figure.shows(metric, condition_text(one.condition)) for figure in shown)
+    )
+
+
+def _single(results: Results, measures: Sequence[Measure]) -> bool:
+    """Whether these are numbers of one run that has no seed, or no numbers but texts."""
+    runs = results.having(measures)
+    cells = [cell for run in runs for one in measures for cell in results.cells(run, one).values() if cell]
+    return (len(runs) == 1 and runs[0].kind == "reference") or all(cell.text for cell in cells)
+
+
+def _figure(results: Results, metric: str, measures: Sequence[Measure]) -> Figure:
+    keys = list(dict.fromkeys(key for one in measures for key in one.condition))
+    words = metric.replace("_", " ")
+    by = f", by {' and '.join(key.replace('_', ' ') for key in keys)}" if keys and len(measures) > 1 else ""
+    unit = f" Unit: {measures[0].unit}." if measures[0].unit else ""
+    return figure(
+        results,
+        f"metric-{metric}",
+        f"{words}{by}",
+        f"The metric {metric} of the table of observations.{unit}",
+        *_bounded(results, measures, list(_blocks(results, measures, keys))),
+    )
+
+
+def _bounded(results: Results, measures: Sequence[Measure], blocks: Sequence[Block]) -> Iterator[Block]:
+    """The blocks, or one without panels where there would be too many marks."""
+    heat = any(isinstance(panel.drawing, Heat) for block in blocks for panel in block.panels)
+    runs = results.having(measures)
+    marks = len(measures) * sum(1 if heat else max(1, len(run.seeds)) for run in runs)
+    yield from blocks if marks <= MOST_MARKS else [Block((), runs, tuple(measures))]
+
+
+def _blocks(results: Results, measures: Sequence[Measure], keys: list[str]) -> Iterator[Block]:
+    """What suits the conditions of one metric."""
+    metric, unit = measures[0].metric, measures[0].unit
+    plain = Measure(metric, metric.replace("_", " "), metric, unit)
+    same = all(set(one.condition) == set(keys) for one in measures)
+    number = next((key for key in keys if same and _runs_over(measures, key)), "")
+    rest = [key for key in keys if key != number]
+    groups = {condition_text(one): one for one in ({k: m.condition[k] for k in rest} for m in measures if same)}
+    if number and len(groups) <= MOST_PANELS:
+        for condition in groups.values():
+            words = condition_words(condition)
+            yield lines(results, plain.at(condition), number, prefix=f"{words}: " if words else "")
+    elif not same or len(measures) <= MOST_PANELS:
+        for one in measures:
+            yield strip(results, one, condition_words(one.condition) or one.label)
+    elif len(keys) == 1:
+        yield heat_map_of_runs(results, plain, keys[0], plain.label)
+    else:
+        *rows, columns = sorted(keys, key=lambda key: (key == number, len({m.condition[key] for m in measures})))
+        yield heat_maps(results, plain, rows, columns)
+
+
+def _runs_over(measures: Sequence[Measure], key: str) -> bool:
+    """Whether a condition's values are numbers, enough of them for a line."""
+    values = {one.condition[key] for one in measures}
+    return len(values) >= FEWEST_PLACES and not any(isinstance(value, str) for value in values)
+
+
+def _numbers(results: Results, measures: Sequence[Measure]) -> tuple[Figure, ...]:
+    """Numbers of a run without seed, and texts, as one table without a drawing."""
+    if not measures:
+        return ()
+    columns = (
+        Column("run", "run"),
+        Column("seed", "seed", "count"),
+        Column("metric", "metric"),
+        Column("condition", "condition"),
+        Column("value", "value", "row"),
+        Column("unit", "unit"),
+    )
+    ordered = sorted(
+        measures, key=lambda one: (one.metric, [(key, rank(one.condition[key])) for key in one.condition])
+    )
+    rows: list[tuple[Value, ...]] = []
+    for one in ordered:
+        for run in results.having([one]):
+            for seed, cell in results.cells(run, one).items():
+                value = None if cell is None else cell.text or cell.value
+                place = (run.name, NONE if seed is None else seed, one.metric, condition_words(one.condition))
+                rows.append((*place, value, one.unit))
+    units = tuple(str(row[-1]) for row in rows)
+    return (
+        Figure(
+            "single-numbers",
+            "Numbers without seeds",
+            "What was measured once, of a [[run]] that has no [[seed]], and what is a text.",
+            (),
+            Table(f"{results.study.name}-single-numbers", columns, tuple(rows), units),
+            tuple(measures),
+        ),
+    )

@@ -1,0 +1,43 @@
+"""Numbers for the sentences of figures and for what their rows are read against: looked up, never typed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from seedbed.reporting.drawing.marks import Mark
+from seedbed.reporting.numbers import number, spread
+from seedbed.reporting.results import Measure, Results, Run, finite
+
+
+def common(results: Results, measure: Measure) -> float | None:
+    """The first measured value of what is the same for all runs, since it belongs to the test set."""
+    for run in results.study.runs:
+        for value in finite(results.values(run, measure)):
+            return value
+    return None
+
+
+def of_reference(results: Results, name: str, measure: Measure) -> float | None:
+    """A measure of the reference run of that name."""
+    run = results.run(name)
+    return results.values(run, measure).get(None) if run else None
+
+
+def mark(value: float | None, unit: str, words: str, key: str = "") -> Mark | None:
+    """A line at a value, labelled by words and the number; the key says ``key``, or else the words."""
+    return None if value is None else Mark(value, f"{words} {number(value, unit)}", key or words)
+
+
+def means(results: Results, measure: Measure, runs: Iterable[Run] | None = None) -> str:
+    """The range of the means of runs, of all trained ones where none are given."""
+    chosen = results.trained if runs is None else runs
+    return spread((results.mean(run, measure) for run in chosen), measure.unit)
+
+
+def lowest_and_highest(results: Results, measure: Measure, runs: Iterable[Run]) -> str:
+    """The same with the runs that they belong to; nothing where no mean is finite."""
+    found = {run.label: results.interval(run, measure).mean for run in runs}
+    known = sorted((mean, label) for label, mean in found.items() if math.isfinite(mean))
+    ends = dict.fromkeys(f"{number(mean, measure.unit)} ({label})" for mean, label in [*known[:1], *known[-1:]])
+    return " to ".join(ends)
