@@ -42,6 +42,19 @@ def test_an_outcome_that_no_claim_has_counts_zero(drawn: ModuleType) -> None:
     assert summary(empty) == "Of 0 [[claim]]s: 0 [[reproduced]], 0 [[contradicted]]."
 
 
+def test_where_no_claim_is_about_this_build_that_is_said_and_nothing_is_counted(
+    build_page: Build, drawn: ModuleType
+) -> None:
+    rows = [{**row, "outcome": "not run"} for row in drawn.judged().rows]
+    html = build_page(claims=replace(drawn.judged(), rows=rows), full=False)
+    page = drawn.Page(html)
+    assert page.text.count("None of the 7 claims is about what was built here.") == 1
+    assert "Verdicts" not in page.attribute("aria-label", "section")
+    assert "0 reproduced" not in page.text
+    assert "decided" not in page.text.partition("What the lectures say")[2].partition("A claim is")[0]
+    assert len(page.table("Claims with their verdicts")) == 8
+
+
 def test_what_repeats_or_holds_by_construction_is_shown_and_not_counted(
     build_page: Build, drawn: ModuleType
 ) -> None:

@@ -73,6 +73,44 @@ def test_a_diverged_curve_keeps_its_finite_points_and_its_words() -> None:
     assert "from 4.500 to non-finite" in panel.words()
 
 
+def test_the_line_of_the_floor_stops_short_of_the_rows_words() -> None:
+    svg = draw(dots(), "p", "Loss")
+    dashed = re.search(r"\.(s[0-9a-f]+)\{[^}]*dasharray", svg)
+    assert dashed
+    (line,) = re.findall(rf'<path d="M ([0-9.]+) ([0-9.]+) L [0-9.]+ ([0-9.]+)" class="{dashed[1]}"', svg)
+    top, bottom = sorted(float(y) for y in line[1:])
+    baselines = [float(y) for y in re.findall(r'<text x="[0-9.]+" y="([0-9.]+)"[^>]*>(?:flm|3.85, n = 3)<', svg)]
+    assert len(baselines) == 2
+    assert all(y < top for y in baselines)
+    assert bottom < 22 + 50
+
+
+def test_a_training_of_one_epoch_has_one_tick_and_its_mean_is_seen() -> None:
+    mean = Curve("flm, mean of n = 2", ((1, 4.0),), "mean")
+    panel = Curves((*curves(4.1).curves, mean), Axis("count", "epoch"), Axis("perplexity"))
+    svg = draw(panel, "p", "Loss")
+    ticks = [text.text for text in ElementTree.fromstring(svg).iter("text")]
+    assert ticks.count("1") == 1
+    assert not {"0", "2", "0.95", "1.05"} & set(ticks)
+    assert "<title>flm, mean of n = 2, epoch 1: 4.000</title>" in svg
+
+
+def test_a_style_has_the_same_name_in_every_drawing() -> None:
+    rules = [
+        dict(re.findall(r"\.(s[0-9a-f]+)\{([^}]*)\}", draw(one, "p", "x"))) for one in (dots(), curves(4.5, 4.1))
+    ]
+    both = rules[0].keys() & rules[1].keys()
+    assert both
+    assert all(rules[0][name] == rules[1][name] for name in both)
+
+
+def test_every_style_of_a_drawing_is_declared_in_it() -> None:
+    for panel in (dots(), curves(4.5, 4.1)):
+        svg = draw(panel, "p", "Loss")
+        used = set(re.findall(r'class="(s[0-9a-f]{8})"', svg))
+        assert used == set(re.findall(r"\.(s[0-9a-f]{8})\{", svg))
+
+
 def test_many_marks_become_pixels() -> None:
     panel = dots(values={seed: 3.8 + seed / 1e5 for seed in range(2001)})
     svg = draw(panel, "p", "Loss")

@@ -61,6 +61,35 @@ def test_seeds_that_all_score_one_get_the_interval_of_one_test_set(drawn: Module
     assert 0.99 < interval.low < interval.high == 1.0
 
 
+@pytest.mark.parametrize("score", [0.0, 1.0])
+def test_one_seed_has_no_interval_whatever_it_scores(drawn: ModuleType, score: float) -> None:
+    run = drawn.trained(seeds=1)
+    found = rows([Observation("recall", score, unit="share", n=500)], study="garden", run="flm", seed=0)
+    results = Results(drawn.table(found), drawn.study(run))
+    assert not results.interval(run, RECALL).defined
+    assert results.note(run, RECALL).endswith("[undefined, one seed]")
+
+
+def test_a_measure_over_a_condition_is_found_under_all_its_values_in_their_order(drawn: ModuleType) -> None:
+    found = [
+        row
+        for distance in (100, 9, 20)
+        for row in rows(
+            [Observation("recall", 0.5, {"distance": distance, "layer": 1})], study="garden", run="flm", seed=0
+        )
+    ]
+    results = Results(drawn.table(found), drawn.study(drawn.trained(seeds=1)))
+    over = results.over(Measure("recall", "recall", "recall", "share", {"layer": 1}), "distance")
+    assert list(over) == [(9,), (20,), (100,)]
+    assert over[(9,)].condition == {"layer": 1, "distance": 9}
+    assert not results.over(RECALL, "distance")  # of other layers, too, nothing is known
+
+
+def test_what_was_measured_of_a_seed_that_is_not_planned_is_no_measure(drawn: ModuleType) -> None:
+    found = rows([Observation("recall", 0.5, {"distance": 3})], study="garden", run="flm", seed=7)
+    assert Results(drawn.table(found), drawn.study(drawn.trained(seeds=1))).metrics == ()
+
+
 def test_a_non_finite_seed_is_told_and_never_averaged_away(drawn: ModuleType) -> None:
     run = drawn.trained()
     table = drawn.draw_observations(run)

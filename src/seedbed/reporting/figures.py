@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from seedbed.observations import condition_text
 from seedbed.reporting.drawing.marks import Drawing, Key
@@ -53,9 +54,10 @@ class Figure:
     measures: tuple[Measure, ...] = ()
 
     @property
-    def small(self) -> bool:
-        """Whether its panels are small ones."""
-        return any(panel.drawing.small for panel in self.panels)
+    def grids(self) -> list[tuple[bool, list[Panel]]]:
+        """Its panels in order, those of one size together: whether they are small, and the panels."""
+        drawn = [panel for panel in self.panels if not panel.drawing.empty]
+        return [(small, list(panels)) for small, panels in groupby(drawn, lambda panel: panel.drawing.small)]
 
     @property
     def keys(self) -> tuple[Key, ...]:

@@ -1,7 +1,7 @@
 """Every measure that no figure of a study shows yet, so that nothing measured stays unseen.
 
 A study without a file of figures is shown by these alone. What a metric's figure looks like follows from its
-conditions: lines over a number, a heat map over two conditions, rows of dots otherwise.
+conditions: lines over a number, bars over words, a heat map over several conditions, rows of dots otherwise.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from seedbed.observations import condition_text
+from seedbed.reporting.blocks.bars import bars
 from seedbed.reporting.blocks.heat_maps import heat_map_of_runs, heat_maps
 from seedbed.reporting.blocks.lines import lines
 from seedbed.reporting.blocks.strips import strip
@@ -31,6 +32,9 @@ IN_THE_TABLE_OF_RUNS = {one.metric for one in (PARAMETERS, TOKENS, BEST_EPOCH, D
 
 #: A condition with more values than this, or several, are a heat map instead of a panel each.
 MOST_PANELS = 4
+
+#: Words of a condition are bars up to so many rows, with every seed a dot, and a heat map beyond.
+MOST_ROWS = 60
 
 #: A figure with more marks than this is a table only: the page stays small.
 MOST_MARKS = 1000
@@ -108,6 +112,8 @@ def _blocks(results: Results, measures: Sequence[Measure], keys: list[str]) -> I
     elif not same or len(measures) <= MOST_PANELS:
         for one in measures:
             yield strip(results, one, condition_words(one.condition) or one.label)
+    elif len(keys) == 1 and len(measures) * len(results.having(measures)) <= MOST_ROWS:
+        yield bars(results, plain, keys[0])
     elif len(keys) == 1:
         yield heat_map_of_runs(results, plain, keys[0], plain.label)
     else:

@@ -39,7 +39,7 @@ def heat_maps(
     for run in chosen:
         grid = tuple(
             HeatRow(
-                condition_words(dict(zip(rows, place, strict=True))),
+                ", ".join(condition_words({key: value}) for key, value in zip(rows, place, strict=True)),
                 tuple(_cell(results, run, places.get((*place, value))) for value in across),
             )
             for place in down

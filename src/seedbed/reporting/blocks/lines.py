@@ -46,15 +46,16 @@ def lines(
     places = _places(results, measure, over)
     chosen = results.having(places.values()) if runs is None else tuple(runs)
     seeds = {run: tuple(_seed_curves(results, run, places)) for run in chosen}
-    means = {run: mean_curve(run.label, seeds[run], measure.exponentiated) for run in chosen}
     x, y = _axes(places, measure, over, seeds.values(), scales, mark)
+    means = {run: mean_curve(run.label, seeds[run], measure.exponentiated) for run in chosen}
+    seeds = {run: curves if run.kind == "trained" else () for run, curves in seeds.items()}
     panels = []
     for run in chosen:
         others = [
             Curve(other.label, one.points, "other") for other in chosen if other != run and (one := means[other])
         ]
-        own = [*seeds[run], *([means[run]] if means[run] else [])]
-        drawing = Curves((*others, *(one for one in own if one)) if own else (), x, y, mark, band)
+        own = [one for one in (*seeds[run], means[run]) if one]
+        drawing = Curves((*others, *own) if own else (), x, y, mark, band)
         panels.append(Panel(prefix + run.label, drawing))
     return Block(tuple(panels), chosen, tuple(places.values()))
 
@@ -100,7 +101,8 @@ def mean_curve(label: str, curves: Iterable[Curve], exponentiated: bool) -> Curv
         columns.setdefault(x, []).append(math.log(y) if exponentiated else y)
     means = ((x, fmean(column)) for x, column in sorted(columns.items()) if len(column) == len(known))
     points = tuple((x, math.exp(mean) if exponentiated else mean) for x, mean in means)
-    return Curve(f"{label}, mean of n = {len(known)}", points, "mean") if points else None
+    words = f"{label}, mean of n = {len(known)}" if len(known) > 1 else label
+    return Curve(words, points, "mean") if points else None
 
 
 def _places(results: Results, measure: Measure, over: str) -> dict[float, Measure]:

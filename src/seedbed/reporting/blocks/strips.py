@@ -100,7 +100,7 @@ def group(results: Results, run: Run, measure: Measure) -> Group:
     interval = results.interval(run, measure)
     span = Span(interval.low, interval.high)
     if results.bounded(run, measure) and (span.low < 0 or span.high > 1):
-        span = Span(max(0.0, span.low), min(1.0, span.high), cut=True)
+        span = Span(max(0.0, span.low), min(1.0, span.high), cut=(span.low < 0, span.high > 1))
     return Group(values, interval.mean, (span,), crossed=frozenset(results.diverged(run)))
 
 

@@ -95,10 +95,10 @@ def _locator(axis: Axis, at: Sequence[float], most: int) -> Locator:
 
     if axis.scale == "log":
         shown = sorted({value for value in at if value > 0})
-        few = len(shown) <= most
+        few = len(shown) <= 6
         return FixedLocator(shown) if few and axis.unit == "count" else LogLocator(numticks=most)
     whole = axis.unit == "count"
-    return MaxNLocator(nbins=most, integer=whole, steps=[1, 2, 2.5, 5, 10])
+    return MaxNLocator(nbins=most, integer=whole, min_n_ticks=1 if whole else 2, steps=[1, 2, 2.5, 5, 10])
 
 
 def _formatter(axis: Axis) -> Formatter:

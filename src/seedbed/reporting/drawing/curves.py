@@ -100,6 +100,12 @@ class Curves:
         yield from (Key("ring", self.rings),) if any(curve.ring is not None for curve in self.curves) else ()
         yield from self.mark.legend() if self.mark else ()
         yield from (Key("band", self.band.words),) if self.band else ()
+        if any(not self._has_place(point) for curve in self.curves for point in curve.points):
+            yield Key("absent", "not above 0: in the table only, without a place on a logarithmic axis")
+
+    def _has_place(self, point: tuple[float, float]) -> bool:
+        axes = zip((self.x, self.y), point, strict=True)
+        return all(axis.scale == "linear" or not at <= 0 for axis, at in axes)
 
     def figure(self) -> Figure:
         """The panel drawn."""
@@ -108,7 +114,8 @@ class Curves:
         below = 14 * bool(self.x.label)
         figure, axes = canvas((size[0], size[1] + below), 40 if self.small else 46, 8, BOTTOM + below)
         across, up = [x for x, _ in points], [y for _, y in points]
-        scale(axes.xaxis, self.x, across, 10 if self.x.unit == "count" and self.x.scale == "linear" else 4)
+        digits = all(at in range(10) for at in across) and self.x.scale == "linear"
+        scale(axes.xaxis, self.x, across, 10 if digits else 4)
         scale(axes.yaxis, self.y, up, 3 if self.small else 5)
         axes.set_xlim(*padded(across, self.x))
         axes.set_ylim(*padded([*up, *([self.mark.value] if self.mark else [])], self.y))
@@ -128,7 +135,7 @@ class Curves:
             _mark(axes, self.mark, labelled=not self.small)
 
     def _curve(self, axes: Axes, curve: Curve, pixels: bool) -> None:
-        drawn = [point for point in curve.points if self.y.scale == "linear" or point[1] > 0]
+        drawn = [point for point in curve.points if self._has_place(point)]
         if not drawn:
             return
         x, y = zip(*drawn, strict=True)

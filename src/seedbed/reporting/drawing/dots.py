@@ -47,22 +47,23 @@ class Span:
         low: Its left end.
         high: Its right end.
         kind: What it is: a key of `SPANS`.
-        cut: Whether it would go on beyond 0 or 1, where no share can be.
+        cut: Whether its left end is cut off, and its right one, where it would go on beyond 0 or 1: no share does.
     """
 
     low: float
     high: float
     kind: Literal["interval", "deviation", "items"] = "interval"
-    cut: bool = False
+    cut: tuple[bool, bool] = (False, False)
 
     @property
     def finite(self) -> bool:
         """Whether it has two ends."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
-    def key(self) -> Key:
-        """Its line of the key."""
-        return Key(self.kind, SPANS[self.kind] + (", cut off at 0 and 100 %" if self.cut else ""))
+    @property
+    def caps(self) -> list[float]:
+        """The ends that are not cut off."""
+        return [end for end, cut in zip((self.low, self.high), self.cut, strict=True) if not cut]
 
 
 @dataclass(frozen=True)
@@ -161,9 +162,9 @@ class Dots:
             if any(group.contrast == contrast and group.numbers for group in dots):
                 yield Key(shape, self.seeds[contrast])
         spans = [span for group in dots for span in group.spans if span.finite]
-        yield from sorted(
-            (span.key() for span in spans), key=lambda key: (list(SPANS).index(key.shape), -len(key.words))
-        )
+        yield from (Key(kind, words) for kind, words in SPANS.items() if any(span.kind == kind for span in spans))
+        if any(True in span.cut for span in spans):
+            yield Key("cut", "interval cut off at 0 or 100 %: no share lies beyond")
         yield from self.mark.legend() if self.mark else ()
         yield from (Key("band", self.band.words),) if self.band else ()
         hollow = [group for group in self.groups if group.hollow and group.numbers]
@@ -231,7 +232,8 @@ def _mark(axes: Axes, mark: Mark, rows: int) -> None:
 
 
 def _group(axes: Axes, group: Group, top: float, unit: str, pixels: bool) -> None:
-    """Dots on the row's line, intervals and means below it."""
+    """Dots on the row's line, intervals and means below it; those of contrasting seeds are lower still."""
+    below, color = top + MEAN + 6 * group.contrast, COLORS["contrast" if group.contrast else "ink"]
     low, high = axes.get_xlim()
     if group.bar and group.mean is not None and math.isfinite(group.mean):
         axes.barh([top + LINE], [group.mean], height=16, color=COLORS["seed"], alpha=0.22, zorder=1.5)
@@ -243,9 +245,9 @@ def _group(axes: Axes, group: Group, top: float, unit: str, pixels: bool) -> Non
             axes.plot(*at, gid=tip, linestyle="none", clip_on=False, rasterized=pixels, zorder=3, **style)
     for index, span in enumerate(group.spans):
         if span.finite:
-            _span(axes, span, top + MEAN + 6 * index)
+            _span(axes, span, below + 6 * index, color)
     if group.mean is not None and low <= group.mean <= high:
-        axes.plot([group.mean], [top + MEAN], "D", markersize=4.6, color=COLORS["ink"], zorder=4, clip_on=False)
+        axes.plot([group.mean], [below], "D", markersize=4.6, color=color, zorder=4, clip_on=False)
 
 
 def _marker(group: Group, seed: int | None) -> dict[str, Any]:
@@ -263,9 +265,9 @@ def _arrow(right: bool) -> dict[str, Any]:
     return {"marker": ">" if right else "<", "markersize": 7, "color": COLORS["ink"]}
 
 
-def _span(axes: Axes, span: Span, y: float) -> None:
+def _span(axes: Axes, span: Span, y: float, color: str) -> None:
     if span.kind == "items":
         axes.plot([span.low, span.high], [y, y], color=COLORS["contrast"], linewidth=1.6, linestyle=(0, (3, 2)))
         return
-    axes.plot([span.low, span.high], [y, y], color=COLORS["ink"], linewidth=1.5, zorder=2)
-    axes.plot([span.low, span.high], [y, y], "|", color=COLORS["ink"], markersize=6, markeredgewidth=1.2)
+    axes.plot([span.low, span.high], [y, y], color=color, linewidth=1.5, zorder=2)
+    axes.plot(span.caps, [y] * len(span.caps), "|", color=color, markersize=6, markeredgewidth=1.2)
