@@ -277,7 +277,7 @@ class Page(HTMLParser):
         return [dict(zip(heads, row, strict=True)) for row in body]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def drawn() -> ModuleType:
     """The helpers of this file."""
     return sys.modules[__name__]

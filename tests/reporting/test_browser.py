@@ -3,9 +3,16 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 
+import drawn_farm as farm
+import pandas as pd
 import pytest
+
+from seedbed.reporting import page as page_module
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
@@ -26,16 +33,40 @@ def browser() -> Iterator[object]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory, drawn: ModuleType) -> Path:
+    """A page of the garden, of a study in parts with every kind of block, and of one without a file."""
+    runs = (drawn.trained(), drawn.trained("gru", 3, "GRU"), drawn.EXACT, drawn.WINDOW)
+    plain = replace(farm.STUDY, name="plain", title="The farm without a file")
+    table = pd.concat([drawn.draw_observations(*runs), farm.observations(), farm.observations("plain")])
+    path = tmp_path_factory.mktemp("several") / "index.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page_module, "_module", lambda study: farm if study is farm.STUDY else OWN(study))
+        studies = [drawn.study(*runs), farm.STUDY, plain]
+        html = page_module.build(
+            table, drawn.draw_timings(*runs), studies, drawn.judged(), drawn.PROVENANCE, drawn.TEMPLATES
+        )
+    path.write_text(html, encoding="utf-8")
+    return path
+
+
+OWN = page_module._module
+
+
 @pytest.fixture
 def open_page(browser, build_page: Callable[..., str], tmp_path: Path) -> Iterator[Callable]:  # noqa: ANN001
-    """Opens the page of the drawn tables; afterwards no request has left and no error stands in the console."""
-    path = tmp_path / "index.html"
-    path.write_text(build_page(), encoding="utf-8")
+    """Opens a page without network, that of the drawn tables where none is given.
+
+    Afterwards no request has left and no error stands in the console.
+    """
     faults: list[str] = []
     contexts = []
 
-    def opened(width: int = 1280, **settings):  # noqa: ANN003, ANN202
-        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
+    def opened(width: int = 1280, path: Path | None = None, **settings):  # noqa: ANN003, ANN202
+        if path is None:
+            path = tmp_path / "index.html"
+            path.write_text(build_page(), encoding="utf-8")
+        context = browser.new_context(viewport={"width": width, "height": 900}, offline=True, **settings)
         contexts.append(context)
         page = context.new_page()
         page.on(
@@ -52,28 +83,107 @@ def open_page(browser, build_page: Callable[..., str], tmp_path: Path) -> Iterat
     assert faults == []
 
 
+OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
+
+#: Every text and mark that stands out less from what is behind it than it must, as words.
+FAINT = """() => {
+    const numbers = text => (text.match(/[0-9.]+/g) || []).map(Number);
+    const linear = part => (part /= 255) <= .04045 ? part / 12.92 : ((part + .055) / 1.055) ** 2.4;
+    const light = ([r, g, b]) => .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
+    const mixed = (color, alpha, behind) => color.map((part, i) => alpha * part + (1 - alpha) * behind[i]);
+    const ratio = (a, b) => (Math.max(light(a), light(b)) + .05) / (Math.min(light(a), light(b)) + .05);
+    const behind = element => {
+        for (let at = element; at; at = at.parentElement) {
+            const [r, g, b, alpha = 1] = numbers(getComputedStyle(at).backgroundColor);
+            if (alpha === 1) return [r, g, b];
+        }
+        return [255, 255, 255];
+    };
+    const faint = [];
+    const judge = (element, paint, alpha, least) => {
+        const ground = behind(element), [r, g, b, own = 1] = numbers(paint);
+        const found = ratio(mixed([r, g, b], alpha * own, ground), ground);
+        const words = element.textContent.trim().slice(0, 30);
+        if (found < least) faint.push(`${element.tagName} ${element.getAttribute("class")} ${words}: ${found}`);
+    };
+    for (const element of document.querySelectorAll("main *, nav *")) {
+        if (!element.checkVisibility() || element.closest("output, select, [hidden]")) continue;
+        const style = getComputedStyle(element);
+        const words = [...element.childNodes].some(one => one.nodeType === 3 && one.textContent.trim());
+        if (element.closest("svg")) {
+            if (element.tagName === "text") judge(element, style.fill, 1, 4.5);
+            if (element.tagName === "use" && style.fill !== "none" && Number(style.fillOpacity))
+                judge(element, style.fill, Number(style.fillOpacity), 2);
+        } else if (words) judge(element, style.color, 1, parseFloat(style.fontSize) >= 24 ? 3 : 4.5);
+    }
+    return [...new Set(faint)];
+}"""
+
+
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_text_and_marks_stand_out_from_the_paper_in_both_modes(open_page: Callable, mode: str) -> None:
-    page = open_page(color_scheme=mode)
-    brightness = """(selector, property) => {
-        const found = getComputedStyle(document.querySelector(selector))[property].match(/[0-9.]+/g).map(Number);
-        return (0.2126 * found[0] + 0.7152 * found[1] + 0.0722 * found[2]) / 255;
-    }"""
-
-    def of(selector: str, name: str) -> float:
-        return page.evaluate(f"([a, b]) => ({brightness})(a, b)", [selector, name])
-
-    paper = of("body", "backgroundColor")
-    assert (paper > 0.9) == (mode == "light")
-    for selector, name in (("body", "color"), ("svg.panel text", "fill"), (".strip circle", "fill")):
-        assert abs(of(selector, name) - paper) > 0.35, selector
+def test_every_text_and_mark_stands_out_from_what_is_behind_it(
+    open_page: Callable, several: Path, mode: str
+) -> None:
+    page = open_page(path=several, color_scheme=mode)
+    page.evaluate(OPEN_ALL)
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor").removeprefix("rgb(").split(",")[0]
+    assert (int(paper) > 200) == (mode == "light")
+    assert page.evaluate(FAINT) == []
 
 
+@pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_never_scrolls_sideways(open_page: Callable, width: int) -> None:
-    page = open_page(width)
-    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+def test_every_figure_is_seen_at_both_widths_in_both_modes(
+    open_page: Callable, several: Path, width: int, mode: str
+) -> None:
+    page = open_page(width, several, color_scheme=mode)
+    page.evaluate(OPEN_ALL)
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('svg.panel')]"
+        ".map(one => [one.getBoundingClientRect().width, one.getBBox().height])"
+    )
+    assert len(boxes) > 40
+    assert all(width >= 150 and height > 40 for width, height in boxes)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_headings_follow_each_other_without_a_gap(open_page: Callable, several: Path) -> None:
+    levels = open_page(path=several).evaluate(
+        "[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(one => Number(one.tagName[1]))"
+    )
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_the_keyboard_goes_through_the_page_in_its_order_and_shows_where_it_is(
+    open_page: Callable, several: Path
+) -> None:
+    page = open_page(path=several, reduced_motion="reduce")
+    place = """() => {
+        const one = document.activeElement, style = getComputedStyle(one), box = one.getBoundingClientRect();
+        return {
+            at: [...document.querySelectorAll("*")].indexOf(one),
+            outline: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+            seen: box.width > 0 && box.bottom > 0 && box.top < innerHeight,
+            name: one.className || one.tagName,
+        };
+    }"""
+    places = []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        places.append(page.evaluate(place))
+    assert places[0]["name"] == "skip"
+    assert [one["at"] for one in places] == sorted(one["at"] for one in places)
+    assert [one for one in places if not (one["outline"] and one["seen"])] == []
+
+
+def test_the_first_link_skips_to_the_results(open_page: Callable) -> None:
+    page = open_page()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('main') !== null")
 
 
 def _opened(page):  # noqa: ANN001, ANN202
@@ -92,6 +202,19 @@ def test_a_table_is_sorted_by_value_from_the_keyboard(open_page: Callable) -> No
         button.press("Enter")
         orders.append([float(text) for text in column.all_inner_texts()])
     assert orders == [sorted(orders[0]), sorted(orders[0], reverse=True)]
+
+
+def test_a_column_tells_in_which_order_it_is_sorted_and_only_that_one(open_page: Callable) -> None:
+    table = _opened(open_page())
+    sorts = "heads => heads.map(one => one.getAttribute('aria-sort'))"
+    heads = table.locator("th")
+    for key, name, expected in (
+        ("Enter", "seed", [None, "ascending"]),
+        ("Space", "seed", [None, "descending"]),
+        ("Enter", "run", ["ascending", None]),
+    ):
+        table.get_by_role("button", name=name, exact=True).press(key)
+        assert heads.evaluate_all(sorts)[:2] == expected
 
 
 def test_what_is_no_number_stays_last_in_both_directions(open_page: Callable) -> None:
@@ -124,6 +247,69 @@ def test_without_script_everything_is_there_and_nothing_is_dead(open_page: Calla
     assert page.locator("svg.panel:visible").count() == 11
     page.locator("summary").first.click()
     assert page.locator("details table").first.is_visible()
+    page.locator("details.others > summary").click()
+    assert page.locator("details.others svg.panel").first.is_visible()
+
+
+def test_a_link_to_a_figure_that_is_folded_away_shows_it(open_page: Callable) -> None:
+    page = open_page()
+    figure = page.locator('[id="figure:garden:metric-loss"]')
+    assert not figure.is_visible()
+    page.goto(page.url + "#figure:garden:metric-loss")
+    figure.wait_for(state="visible")
+
+
+def test_studies_and_their_parts_are_found_from_the_list_of_sections(open_page: Callable, several: Path) -> None:
+    page = open_page(path=several)
+    for name in ("Attention", "The farm without a file"):
+        page.locator("nav").get_by_role("link", name=name, exact=True).click()
+        heading = page.locator("main").get_by_role("heading", name=name, exact=True)
+        heading.wait_for(state="visible")
+        page.wait_for_function(
+            "one => one.getBoundingClientRect().top < innerHeight / 2", arg=heading.element_handle()
+        )
+
+
+# --- on paper
+
+
+def test_on_paper_the_page_is_light_and_has_no_controls(open_page: Callable, several: Path) -> None:
+    page = open_page(794, several, color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert (
+        page.locator("nav:visible, .filter:visible, .download:visible, summary:visible, .skip:visible").count()
+        == 0
+    )
+    ink = page.evaluate("getComputedStyle(document.querySelector('h1')).color")
+    assert max(map(int, ink.removeprefix("rgb(").removesuffix(")").split(","))) < 100
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgba(0, 0, 0, 0)"
+
+
+def test_on_paper_no_heading_is_left_alone_and_a_figure_stays_whole(open_page: Callable, several: Path) -> None:
+    page = open_page(794, several)
+    page.emulate_media(media="print")
+    for selector, rule, value in (
+        ("h2", "breakAfter", "avoid"),
+        ("h3.question", "breakAfter", "avoid"),
+        ("h4.question", "breakAfter", "avoid"),
+        (".panel-title", "breakAfter", "avoid"),
+        ("figure", "breakInside", "avoid"),
+    ):
+        assert (
+            page.evaluate("([a, b]) => getComputedStyle(document.querySelector(a))[b]", [selector, rule]) == value
+        )
+
+
+def test_on_paper_folded_claims_are_open_and_long_tables_of_figures_are_not(
+    open_page: Callable, several: Path
+) -> None:
+    page = open_page(794, several)
+    page.emulate_media(media="print")
+    height = "one => one.getBoundingClientRect().height"
+    assert page.locator("#claims details.more table").first.evaluate(height) > 20
+    assert page.locator("figure .data:visible").count() == 0
+    assert page.locator("details.others svg.panel:visible").count() == 0
+    assert page.locator("svg.panel:visible").count() > 20
 
 
 def test_claims_are_filtered_by_outcome_and_words_from_the_keyboard(open_page: Callable) -> None:
