@@ -283,20 +283,29 @@ def drawn() -> ModuleType:
     return sys.modules[__name__]
 
 
-@pytest.fixture
-def build_page() -> Callable[..., str]:
-    """Builds a page of one garden study; what is not given is drawn."""
+def _page(
+    observations: pd.DataFrame | None = None,
+    runs: tuple[Run, ...] = (trained(), EXACT),
+    timings: pd.DataFrame | None = None,
+    claims: Judged | None = None,
+    **changes: object,
+) -> str:
     from seedbed.reporting.page import build
 
-    def page(
-        observations: pd.DataFrame | None = None,
-        runs: tuple[Run, ...] = (trained(), EXACT),
-        timings: pd.DataFrame | None = None,
-        claims: Judged | None = None,
-        **changes: object,
-    ) -> str:
-        observations = draw_observations(*runs) if observations is None else observations
-        timings = draw_timings(*runs) if timings is None else timings
-        return build(observations, timings, [study(*runs, **changes)], claims or judged(), PROVENANCE, TEMPLATES)
+    observations = draw_observations(*runs) if observations is None else observations
+    timings = draw_timings(*runs) if timings is None else timings
+    return build(observations, timings, [study(*runs, **changes)], claims or judged(), PROVENANCE, TEMPLATES)
+
+
+@pytest.fixture(scope="session")
+def build_page() -> Callable[..., str]:
+    """Builds a page of one garden study; what is not given is drawn, and a page of nothing else is drawn once."""
+    plain: list[str] = []
+
+    def page(*tables: pd.DataFrame | None, **given: object) -> str:
+        if tables or given:
+            return _page(*tables, **given)  # type: ignore[arg-type]
+        plain[:] = plain or [_page()]
+        return plain[0]
 
     return page

@@ -6,10 +6,12 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from types import ModuleType, SimpleNamespace
 from urllib.parse import unquote
 
+import drawn_farm as farm
 import pandas as pd
 import pytest
 
@@ -403,3 +405,18 @@ def test_figures_stand_under_the_headings_of_their_parts(
     assert "#part:garden:Context" in page.attribute("href", "a")
     assert re.search(r'<h4 class="question">.*?How high is the loss', html)
     assert "What a seed changes." in page.text
+
+
+def test_the_example_of_the_documentation_builds(monkeypatch: pytest.MonkeyPatch, drawn: ModuleType) -> None:
+    text = (drawn.TEMPLATES.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    code = text.partition("## Figures of a study")[2].partition('    """The farm')[2].partition("\nA `Measure`")[0]
+    module = ModuleType("example")
+    exec(textwrap.dedent('    """The farm' + code), module.__dict__)
+    monkeypatch.setattr("seedbed.reporting.page._module", lambda study: module)
+    html = build(
+        farm.observations(), drawn.table([]), [farm.STUDY], Judged({}, [], {}), drawn.PROVENANCE, drawn.TEMPLATES
+    )
+    page = drawn.Page(html)
+    declared = [name for name in page.attribute("id", "figure") if ":metric-" not in name]
+    assert declared == ["figure:farm:agreement", "figure:farm:heads", "figure:farm:cut"]
+    assert re.search(r"With 4 attractors the means of the trained runs are [\d.]+\s%", page.text)
