@@ -19,6 +19,7 @@ from seedbed.observations import Observation, rows
 from seedbed.reporting.blocks.strips import strip
 from seedbed.reporting.claims import Judged
 from seedbed.reporting.figures import Part, figure
+from seedbed.reporting.others import other_figures
 from seedbed.reporting.page import build
 from seedbed.reporting.results import Measure, Results
 from seedbed.reporting.tables import anchor
@@ -364,6 +365,41 @@ def test_numbers_of_a_single_run_without_seed_and_texts_are_one_table(
         ("raised", "", "ValueError"),
         ("vocabulary", "", "90"),
     ]
+
+
+def _kinds(drawn: ModuleType, *conditions: dict[str, object]) -> list[str]:
+    """The kinds of drawing of a metric that was measured under these conditions, of one run."""
+    run = drawn.trained()
+    found = [
+        row
+        for seed in run.seeds
+        for at in conditions
+        for row in rows([Observation("x", 0.5, at)], study="plain", run="flm", seed=seed)  # type: ignore[arg-type]
+    ]
+    results = Results(drawn.table(found), drawn.study(run, name="plain"))
+    return [type(panel.drawing).__name__ for one in other_figures(results, ()) for panel in one.panels]
+
+
+def test_the_drawing_of_a_metric_follows_from_its_conditions(drawn: ModuleType) -> None:
+    numbers = [{"distance": distance} for distance in (1, 2, 50)]
+    words = [{"slot": slot} for slot in "abcde"]
+    grid = [{"layer": layer, "head": head} for layer in (1, 2) for head in (1, 2, 3, 4)]
+    mixed = [
+        {"numbers": kind, "attractors": k, **more}
+        for kind in "om"
+        for k in range(3)
+        for more in ({}, {"subject": "one"})
+    ]
+    assert _kinds(drawn, {}) == ["Dots"]
+    assert _kinds(drawn, *numbers[:2]) == ["Dots", "Dots"]
+    assert _kinds(drawn, *numbers) == ["Curves"]
+    assert _kinds(drawn, *words) == ["Dots"]
+    assert _kinds(drawn, *grid) == ["Heat"]
+    assert _kinds(drawn, *mixed) == ["Curves"] * 4
+
+
+def test_a_metric_of_thousands_of_marks_is_a_table(drawn: ModuleType) -> None:
+    assert _kinds(drawn, *({"distance": distance} for distance in range(401))) == []
 
 
 # --- several studies, and parts

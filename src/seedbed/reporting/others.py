@@ -37,7 +37,10 @@ MOST_PANELS = 4
 MOST_ROWS = 60
 
 #: A figure with more marks than this is a table only: the page stays small.
-MOST_MARKS = 1000
+MOST_MARKS = 2000
+
+#: Conditions whose numbers only tell things apart: no line leads from one to the next.
+NAMES = {"head"}
 
 #: Fewer different numbers than this are no line.
 FEWEST_PLACES = 3
@@ -85,7 +88,7 @@ def _figure(results: Results, metric: str, measures: Sequence[Measure]) -> Figur
         f"metric-{metric}",
         f"{words}{by}",
         f"The metric {metric} of the table of observations.{unit}",
-        *_bounded(results, measures, list(_blocks(results, measures, keys))),
+        *_bounded(results, measures, list(_blocks(results, measures))),
     )
 
 
@@ -97,19 +100,27 @@ def _bounded(results: Results, measures: Sequence[Measure], blocks: Sequence[Blo
     yield from blocks if marks <= MOST_MARKS else [Block((), runs, tuple(measures))]
 
 
-def _blocks(results: Results, measures: Sequence[Measure], keys: list[str]) -> Iterator[Block]:
-    """What suits the conditions of one metric."""
-    metric, unit = measures[0].metric, measures[0].unit
-    plain = Measure(metric, metric.replace("_", " "), metric, unit)
-    same = all(set(one.condition) == set(keys) for one in measures)
-    number = next((key for key in keys if same and _runs_over(measures, key)), "")
-    rest = [key for key in keys if key != number]
-    groups = {condition_text(one): one for one in ({k: m.condition[k] for k in rest} for m in measures if same)}
+def _blocks(results: Results, measures: Sequence[Measure]) -> Iterator[Block]:
+    """Blocks of one metric, for each set of condition keys on its own."""
+    kinds: dict[tuple[str, ...], list[Measure]] = {}
+    for one in measures:
+        kinds.setdefault(tuple(sorted(one.condition)), []).append(one)
+    for keys, alike in kinds.items():
+        yield from _alike(results, alike, keys)
+
+
+def _alike(results: Results, measures: Sequence[Measure], keys: Sequence[str]) -> Iterator[Block]:
+    """What suits measures of one metric whose conditions have the same keys."""
+    metric = measures[0].metric
+    plain = Measure(metric, metric.replace("_", " "), metric, measures[0].unit)
+    number = next((key for key in keys if _runs_over(measures, key)), "")
+    rest = [{key: value for key, value in one.condition.items() if key != number} for one in measures]
+    groups = {condition_text(one): one for one in rest}
     if number and len(groups) <= MOST_PANELS:
         for condition in groups.values():
             words = condition_words(condition)
             yield lines(results, plain.at(condition), number, prefix=f"{words}: " if words else "")
-    elif not same or len(measures) <= MOST_PANELS:
+    elif len(measures) <= MOST_PANELS:
         for one in measures:
             yield strip(results, one, condition_words(one.condition) or one.label)
     elif len(keys) == 1 and len(measures) * len(results.having(measures)) <= MOST_ROWS:
@@ -122,9 +133,10 @@ def _blocks(results: Results, measures: Sequence[Measure], keys: list[str]) -> I
 
 
 def _runs_over(measures: Sequence[Measure], key: str) -> bool:
-    """Whether a condition's values are numbers, enough of them for a line."""
+    """Whether a condition's values are numbers that measure something, enough of them for a line."""
     values = {one.condition[key] for one in measures}
-    return len(values) >= FEWEST_PLACES and not any(isinstance(value, str) for value in values)
+    measuring = key not in NAMES and not any(isinstance(value, str) for value in values)
+    return measuring and len(values) >= FEWEST_PLACES
 
 
 def _numbers(results: Results, measures: Sequence[Measure]) -> tuple[Figure, ...]:
