@@ -20,8 +20,9 @@ from seedbed.batching import Packed
 from seedbed.documents import Documents
 from seedbed.models import recurrent, transformer, window
 from seedbed.models.initialisation import fill, unfilled
+from seedbed.models.layers import Layer
 from seedbed.models.positions import sinusoidal
-from seedbed.models.transformer import Layer, Model, Options
+from seedbed.models.transformer import Model, Options
 from seedbed.objectives import flm
 
 BATCHES, DOCUMENTS, PASSES, VOCABULARY = 30, 32, 8, 100
@@ -65,7 +66,7 @@ def padded_loss(model: Model, batch: Batch) -> Tensor:
         hidden = hidden + layer.attention.output(
             _causal(layer.attention.project(layer.attention_norm(hidden)), model)
         )
-        hidden = hidden + layer.contract(F.gelu(layer.expand(layer.feed_forward_norm(hidden))))
+        hidden = hidden + layer.feed_forward(layer.feed_forward_norm(hidden))
     logits = model.embedding.logits(model.norm(hidden))
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 
