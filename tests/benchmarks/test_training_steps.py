@@ -23,12 +23,12 @@ from seedbed.models.initialisation import fill, unfilled
 from seedbed.models.layers import Layer
 from seedbed.models.positions import sinusoidal
 from seedbed.models.transformer import Model, Options
-from seedbed.objectives import flm
+from seedbed.objectives import flm, scoring
 
 BATCHES, DOCUMENTS, PASSES, VOCABULARY = 30, 32, 8, 100
 IGNORED = -100  # the target at padding
 
-Batch = flm.Batch | tuple[Tensor, Tensor]
+Batch = scoring.Batch | tuple[Tensor, Tensor]
 
 
 def garden_like(rng: np.random.Generator) -> Documents:
@@ -50,7 +50,7 @@ def padded(documents: Documents) -> tuple[Tensor, Tensor]:
 
 
 def packed_loss(model: nn.Module, batch: Batch) -> Tensor:
-    assert isinstance(batch, flm.Batch)
+    assert isinstance(batch, scoring.Batch)
     total, count = flm.Objective(flm.Options(), VOCABULARY).loss(model, batch)
     return total / count
 
