@@ -1,5 +1,5 @@
 from collections import Counter
-from itertools import combinations
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -59,7 +59,7 @@ def test_the_example_of_the_lecture() -> None:
         found[spoken(answer)] = spoken(source)
     assert found["<x0> her own <eos>"] == "she picks her ripe plum from <x0> garden . <eos>"
     words = TEXT.split()[1:-1]
-    assert set(found) == {f"<x0> {first} {second} <eos>" for first, second in zip(words, words[1:], strict=False)}
+    assert set(found) == {f"<x0> {first} {second} <eos>" for first, second in pairwise(words)}
 
 
 @every_architecture
@@ -143,9 +143,7 @@ def test_at_the_end_the_last_span_ends_the_text_and_the_first_never_begins_it() 
     sources, _ = corrupted(some, placement="end", share=0.43, mean_span=1.5)
     shapes = {tuple(np.flatnonzero(np.isin(source, IDS))) for source in sources}
     assert all(len(source) == 6 and source[-2] == IDS[1] for source in sources)
-    assert shapes == {
-        (first, 4) for (first,) in combinations((1, 2), 1)
-    }  # after 1 or 2 visible tokens, and after all
+    assert shapes == {(1, 4), (2, 4)}  # after 1 or 2 of the visible tokens, and after all 3
 
 
 def test_there_are_never_more_spans_than_sentinels() -> None:
