@@ -1,3 +1,5 @@
+from types import ModuleType
+
 import numpy as np
 import pytest
 import torch
@@ -8,7 +10,8 @@ from torch import Tensor, nn
 
 from seedbed.batching import pack
 from seedbed.documents import Documents
-from seedbed.objectives import scoring
+from seedbed.languages.vocabulary import Vocabulary
+from seedbed.objectives import flm, mlm, plm, scoring, span
 from seedbed.objectives.conditioning import conditional, continuation, joined, left_to_right, next_token, split
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -122,3 +125,17 @@ def test_a_continuation_is_as_likely_as_its_tokens_one_after_another(architectur
             (following,) = next_token(model, beginning, np.array([amount]), architecture)
             expected.append(following[tokens[place]])
     np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (flm, flm.Options(architecture="encoder_decoder")),
+        (plm, plm.Options(architecture="encoder_decoder")),
+        (mlm, mlm.Options()),
+        (span, span.Options()),
+    ],
+)
+def test_a_task_without_marks_is_refused_where_they_are_needed(kind: ModuleType, options: object) -> None:
+    with pytest.raises(ValueError, match="between <bos> and <eos>: give the run data of a language"):
+        kind.Objective(options, Vocabulary((), ("a", "b"), ("<mask>", "<x0>")))

@@ -70,7 +70,7 @@ def test_a_leak_sees_what_it_must_predict_and_is_read_without() -> None:
 
 
 def test_an_encoder_decoder_reads_the_first_token_and_writes_all() -> None:
-    batch = Objective(Options(architecture="encoder_decoder"), 19).examples(
+    batch = Objective(Options(architecture="encoder_decoder"), texts.VOCABULARY).examples(
         texts.documents(texts.TEXT), np.random.default_rng(0)
     )
     source, target = batch.inputs
@@ -81,7 +81,7 @@ def test_an_encoder_decoder_reads_the_first_token_and_writes_all() -> None:
 
 @pytest.mark.parametrize("architecture", ["causal", "encoder_decoder"])
 def test_uses_agree_with_each_other(architecture: str) -> None:
-    objective, model = Objective(Options(architecture=architecture), 19), texts.network(architecture)
+    objective, model = Objective(Options(architecture=architecture), texts.VOCABULARY), texts.network(architecture)
     some, starts = texts.random_texts([5, 30, 2]), np.array([3, 1, 4])
     everywhere = objective.log_probabilities(model, some)
     right = everywhere[np.arange(len(some.tokens) - 1), some.tokens[1:]]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from texts import ARCHITECTURES, TEXT, documents, gradients, network, random_texts, same, spoken
+from texts import ARCHITECTURES, TEXT, VOCABULARY, documents, gradients, network, random_texts, same, spoken
 
 from seedbed.documents import Documents
 from seedbed.objectives import flm, scoring
@@ -22,7 +22,7 @@ class Fixed(np.random.Generator):
 
 
 def objective(architecture: str = "prefix") -> Objective:
-    return Objective(Options(architecture=architecture), 19)
+    return Objective(Options(architecture=architecture), VOCABULARY)
 
 
 def test_the_example_of_the_lecture() -> None:
@@ -40,7 +40,7 @@ def test_the_example_of_the_lecture() -> None:
 def test_a_prefix_of_one_is_forward_language_modelling(architecture: str) -> None:
     some, model = random_texts([0, 1, 5, 30, 2]), network(architecture)
     kind = "encoder_decoder" if architecture == "encoder_decoder" else "causal"
-    theirs = flm.Objective(flm.Options(architecture=kind), 19).examples(some, np.random.default_rng(0))
+    theirs = flm.Objective(flm.Options(architecture=kind), VOCABULARY).examples(some, np.random.default_rng(0))
     ours = objective(architecture).examples(some, Fixed(1))
     assert torch.equal(ours.targets, theirs.targets)
     same(gradients(model, [ours]), gradients(model, [theirs]))

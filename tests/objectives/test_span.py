@@ -155,7 +155,7 @@ def test_there_are_never_more_spans_than_sentinels() -> None:
 
 
 def test_a_language_without_sentinels_is_refused() -> None:
-    with pytest.raises(ValueError, match="no token '<x0>' in this language"):
+    with pytest.raises(ValueError, match="no token '<x0>' in this vocabulary"):
         Objective(Options(), Vocabulary(VOCABULARY.marks, VOCABULARY.words, ("<mask>",)))
 
 

@@ -18,7 +18,7 @@ from torch import nn
 
 from seedbed.batching import pack
 from seedbed.documents import Documents
-from seedbed.languages.vocabulary import BEGIN, END
+from seedbed.languages.vocabulary import BEGIN, END, Vocabulary
 from seedbed.objectives.scoring import Batch, Numbers, chunks, log_probabilities, of_targets
 
 Architecture = Literal["causal", "prefix", "encoder_decoder"]
@@ -44,6 +44,16 @@ def conditional(documents: Documents, given: NDArray[np.int64], architecture: Ar
     )
 
 
+def require_marks(vocabulary: Vocabulary, use: str) -> None:
+    """Refuse a vocabulary without <bos> and <eos>, as tasks have.
+
+    Raises:
+        ValueError: it has none; the message says what for they are needed.
+    """
+    if not vocabulary.marks:
+        raise ValueError(f"{use} needs documents between <bos> and <eos>: give the run data of a language")
+
+
 def _two_streams(sources: Documents, answers: Documents) -> Batch:
     begun = np.roll(answers.tokens, 1)
     begun[answers.offsets[:-1][answers.lengths > 0]] = BEGIN
@@ -51,31 +61,31 @@ def _two_streams(sources: Documents, answers: Documents) -> Batch:
     return Batch(inputs, torch.from_numpy(answers.tokens))
 
 
-def left_to_right(network: nn.Module, documents: Documents, architecture: Architecture) -> Numbers:
+def left_to_right(model: nn.Module, documents: Documents, architecture: Architecture) -> Numbers:
     """[tokens, vocabulary], log probabilities of what follows each token, given one token: <bos>."""
     longer = ended(documents)
     ones = np.ones(len(documents), np.int64)
     batches = (conditional(longer.take(some), ones[some], architecture) for some in chunks(len(documents)))
-    return log_probabilities(network, batches)
+    return log_probabilities(model, batches)
 
 
 def continuation(
-    network: nn.Module, documents: Documents, given: NDArray[np.int64], architecture: Architecture
+    model: nn.Module, documents: Documents, given: NDArray[np.int64], architecture: Architecture
 ) -> Numbers:
     """[asked tokens], the log probability of each, left to right."""
     return of_targets(
-        network, (conditional(documents.take(some), given[some], architecture) for some in chunks(len(documents)))
+        model, (conditional(documents.take(some), given[some], architecture) for some in chunks(len(documents)))
     )
 
 
 def next_token(
-    network: nn.Module, documents: Documents, given: NDArray[np.int64], architecture: Architecture
+    model: nn.Module, documents: Documents, given: NDArray[np.int64], architecture: Architecture
 ) -> Numbers:
     """[documents, vocabulary], log probabilities of what follows the last token of each."""
     longer, parts = ended(documents), []
     for some in chunks(len(documents)):
         batch = conditional(longer.take(some), given[some], architecture)
-        parts.append(log_probabilities(network, [batch])[np.cumsum(longer.lengths[some] - given[some]) - 1])
+        parts.append(log_probabilities(model, [batch])[np.cumsum(longer.lengths[some] - given[some]) - 1])
     return np.concatenate(parts)
 
 

@@ -20,6 +20,7 @@ from seedbed.objectives.conditioning import (
     continuation,
     left_to_right,
     next_token,
+    require_marks,
 )
 from seedbed.objectives.scoring import Batch, Numbers
 
@@ -38,7 +39,13 @@ class Objective:
     """Every token but a document's first is scored: ``a b c`` is read as ``a b`` and scored on ``b c``."""
 
     def __init__(self, options: Options, vocabulary: Vocabulary) -> None:
-        """Make the objective; the vocabulary does not matter to it."""
+        """Make the objective.
+
+        Raises:
+            ValueError: there is an encoder-decoder, and the vocabulary has no <bos>.
+        """
+        if options.architecture == "encoder_decoder":
+            require_marks(vocabulary, "an encoder-decoder")
         self.leaks = options.architecture == "bidirectional"
         self.architecture: Architecture = (
             "encoder_decoder" if options.architecture == "encoder_decoder" else "causal"
@@ -59,16 +66,16 @@ class Objective:
         """The summed loss in nats and the number of scored tokens."""
         return scoring.loss(model, batch)
 
-    def log_probabilities(self, network: nn.Module, documents: Documents) -> Numbers:
-        """[tokens, vocabulary], of what follows each token; a network trained with a leak is read without."""
-        return left_to_right(network, documents, self.architecture)
+    def log_probabilities(self, model: nn.Module, documents: Documents) -> Numbers:
+        """[tokens, vocabulary], of what follows each token; a model trained with a leak is read without."""
+        return left_to_right(model, documents, self.architecture)
 
-    def continuation(self, network: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
+    def continuation(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """The log probability of each token from the place ``starts`` of its document on, given all before it."""
-        predicted = continuation(network, documents, np.ones(len(documents), np.int64), self.architecture)
+        predicted = continuation(model, documents, np.ones(len(documents), np.int64), self.architecture)
         places = documents.without_first()
         return predicted[places.positions + 1 >= starts[places.owners]]
 
-    def next_token(self, network: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
+    def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """[documents, vocabulary], of what follows each document; it does not matter how much of it was given."""
-        return next_token(network, documents, np.ones(len(documents), np.int64), self.architecture)
+        return next_token(model, documents, np.ones(len(documents), np.int64), self.architecture)

@@ -16,7 +16,7 @@ from seedbed.documents import Documents, Tokens
 from seedbed.languages.vocabulary import BEGIN, Vocabulary
 from seedbed.objectives import scoring
 from seedbed.objectives.choosing import choose, to_hide
-from seedbed.objectives.conditioning import ended, selected
+from seedbed.objectives.conditioning import ended, require_marks, selected
 from seedbed.objectives.scoring import Batch, Numbers
 
 
@@ -55,8 +55,9 @@ class Objective:
         """Make the objective.
 
         Raises:
-            ValueError: the vocabulary has no <mask>.
+            ValueError: the vocabulary has no <mask>, or no <bos> and <eos>.
         """
+        require_marks(vocabulary, "mlm")
         self.options, self.words, self.size = options, vocabulary.word_ids, len(vocabulary)
         self.mask = vocabulary.id("<mask>")
 
@@ -77,28 +78,28 @@ class Objective:
         """The summed loss in nats and the number of scored tokens."""
         return scoring.loss(model, batch)
 
-    def fill(self, network: nn.Module, documents: Documents, places: NDArray[np.int64]) -> Numbers:
+    def fill(self, model: nn.Module, documents: Documents, places: NDArray[np.int64]) -> Numbers:
         """[documents, vocabulary], log probabilities of the word at one place of each, where <mask> is put.
 
         Read in one pass, and normalised over the words; -inf for other tokens.
         """
-        scores = scoring.log_probabilities(network, self._masked(documents, places))[:, self.words]
+        scores = scoring.log_probabilities(model, self._masked(documents, places))[:, self.words]
         return scoring.among(scores, self.words, self.size)
 
-    def continuation(self, network: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
+    def continuation(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """The log probability of each token from the place ``starts`` of its document on.
 
-        The network writes by filling a <mask> put behind all that is there, without <eos> (objectives 6.4): so
+        The model writes by filling a <mask> put behind all that is there, without <eos> (objectives 6.4): so
         each token is predicted from those before it, in a pass of its own.
         """
         asked = np.flatnonzero(documents.positions >= starts[documents.owners])
         places, repeated = documents.positions[asked], documents.take(documents.owners[asked])
         begun = selected(repeated, repeated.positions <= places[repeated.owners])
-        return scoring.of_targets(network, self._masked(begun, places))
+        return scoring.of_targets(model, self._masked(begun, places))
 
-    def next_token(self, network: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
+    def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """[documents, vocabulary], of a <mask> behind each document; it does not matter how much was given."""
-        return scoring.log_probabilities(network, self._masked(ended(documents), documents.lengths))
+        return scoring.log_probabilities(model, self._masked(ended(documents), documents.lengths))
 
     def _masked(self, documents: Documents, places: NDArray[np.int64]) -> Iterator[Batch]:
         """Documents with <mask> at one place each."""

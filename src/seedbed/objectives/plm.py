@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from seedbed.documents import Documents
 from seedbed.languages.vocabulary import Vocabulary
 from seedbed.objectives import scoring
-from seedbed.objectives.conditioning import conditional, continuation, left_to_right, next_token
+from seedbed.objectives.conditioning import conditional, continuation, left_to_right, next_token, require_marks
 from seedbed.objectives.scoring import Batch, Numbers
 
 
@@ -32,7 +32,13 @@ class Objective:
     """
 
     def __init__(self, options: Options, vocabulary: Vocabulary) -> None:
-        """Make the objective; the vocabulary does not matter to it."""
+        """Make the objective.
+
+        Raises:
+            ValueError: there is an encoder-decoder, and the vocabulary has no <bos>.
+        """
+        if options.architecture == "encoder_decoder":
+            require_marks(vocabulary, "an encoder-decoder")
         self.architecture = options.architecture
 
     def examples(self, documents: Documents, rng: np.random.Generator) -> Batch:
@@ -47,14 +53,14 @@ class Objective:
         """The summed loss in nats and the number of scored tokens."""
         return scoring.loss(model, batch)
 
-    def log_probabilities(self, network: nn.Module, documents: Documents) -> Numbers:
+    def log_probabilities(self, model: nn.Module, documents: Documents) -> Numbers:
         """[tokens, vocabulary], of what follows each token; the prefix is <bos>, which training draws too."""
-        return left_to_right(network, documents, self.architecture)
+        return left_to_right(model, documents, self.architecture)
 
-    def continuation(self, network: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
+    def continuation(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """The log probability of each token from the place ``starts`` of its document on; all before is prefix."""
-        return continuation(network, documents, starts, self.architecture)
+        return continuation(model, documents, starts, self.architecture)
 
-    def next_token(self, network: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
+    def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """[documents, vocabulary], of what follows each document, whose first ``starts`` tokens are the prefix."""
-        return next_token(network, documents, starts, self.architecture)
+        return next_token(model, documents, starts, self.architecture)

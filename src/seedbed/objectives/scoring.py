@@ -43,15 +43,15 @@ class Batch:
     added: int = 0
 
 
-def logits(network: nn.Module, batch: Batch) -> Float[Tensor, "scored vocabulary"]:
-    """What the network says where it is scored."""
-    everywhere: Tensor = network(*batch.inputs)
+def logits(model: nn.Module, batch: Batch) -> Float[Tensor, "scored vocabulary"]:
+    """What the model says where it is scored."""
+    everywhere: Tensor = model(*batch.inputs)
     return everywhere if batch.scored is None else everywhere.index_select(0, batch.scored)
 
 
-def loss(network: nn.Module, batch: Batch) -> tuple[Tensor, int]:
+def loss(model: nn.Module, batch: Batch) -> tuple[Tensor, int]:
     """The summed loss in nats and the number of scored tokens."""
-    return F.cross_entropy(logits(network, batch), batch.targets, reduction="sum"), len(batch.targets)
+    return F.cross_entropy(logits(model, batch), batch.targets, reduction="sum"), len(batch.targets)
 
 
 def chunks(documents: int) -> Iterator[NDArray[np.int64]]:
@@ -61,17 +61,15 @@ def chunks(documents: int) -> Iterator[NDArray[np.int64]]:
 
 
 @torch.no_grad()
-def log_probabilities(network: nn.Module, batches: Iterable[Batch]) -> Numbers:
+def log_probabilities(model: nn.Module, batches: Iterable[Batch]) -> Numbers:
     """[scored, vocabulary], in nats, batch after batch; the softmax is taken in double precision."""
-    network.eval()
-    return np.concatenate([logits(network, batch).double().log_softmax(-1).numpy() for batch in batches])
+    model.eval()
+    return np.concatenate([logits(model, batch).double().log_softmax(-1).numpy() for batch in batches])
 
 
-def of_targets(network: nn.Module, batches: Iterable[Batch]) -> Numbers:
+def of_targets(model: nn.Module, batches: Iterable[Batch]) -> Numbers:
     """[scored], the log probability of each target, batch after batch."""
-    parts = [
-        log_probabilities(network, [batch])[np.arange(len(batch.targets)), batch.targets] for batch in batches
-    ]
+    parts = [log_probabilities(model, [batch])[np.arange(len(batch.targets)), batch.targets] for batch in batches]
     return np.concatenate(parts)
 
 

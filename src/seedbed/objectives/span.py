@@ -26,6 +26,7 @@ from seedbed.objectives.conditioning import (
     ended,
     joined,
     next_token,
+    require_marks,
     selected,
     single,
     split,
@@ -68,8 +69,9 @@ class Objective:
         """Make the objective.
 
         Raises:
-            ValueError: the vocabulary has no <x0>.
+            ValueError: the vocabulary has no <x0>, or no <bos> and <eos>.
         """
+        require_marks(vocabulary, "span")
         self.options, self.words, self.size = options, vocabulary.word_ids, len(vocabulary)
         names = takewhile(lambda name: name in vocabulary.tokens, (f"<x{index}>" for index in count(1)))
         self.sentinels = np.array([vocabulary.id(name) for name in ("<x0>", *names)])
@@ -99,7 +101,7 @@ class Objective:
         """The summed loss in nats and the number of scored tokens."""
         return scoring.loss(model, batch)
 
-    def fill(self, network: nn.Module, documents: Documents, places: NDArray[np.int64]) -> Numbers:
+    def fill(self, model: nn.Module, documents: Documents, places: NDArray[np.int64]) -> Numbers:
         """[documents, vocabulary], log probabilities of the word at one place of each, where <x0> is put.
 
         That the span is exactly this word: p(word | <x0>) p(<eos> | <x0> word), normalised over the words
@@ -111,28 +113,28 @@ class Objective:
         candidates[:, :, 1] = self.words
         answers = Documents(candidates.ravel(), 3 * np.arange(len(documents) * words + 1))
         repeated = sources.take(np.repeat(np.arange(len(documents)), words))
-        found = self._answered(network, repeated, answers).reshape(len(documents), words, 3)
+        found = self._answered(model, repeated, answers).reshape(len(documents), words, 3)
         return scoring.among(found[:, :, 1:].sum(2), self.words, self.size)
 
-    def continuation(self, network: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
+    def continuation(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """The log probability of each token from the place ``starts`` of its document on.
 
         The source is what stands before, with <x0> behind it; the rest is written as its span (objectives 6.4).
         """
         sources, answers = self._begun(documents, starts)
-        return self._answered(network, sources, answers)[answers.positions > 0]
+        return self._answered(model, sources, answers)[answers.positions > 0]
 
-    def next_token(self, network: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
+    def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """[documents, vocabulary], of what follows each document, ``starts`` of whose tokens were given."""
         sources, answers = self._begun(documents, starts)
-        return next_token(network, joined(sources, answers), sources.lengths, self.options.architecture)
+        return next_token(model, joined(sources, answers), sources.lengths, self.options.architecture)
 
     def _batch(self, sources: Documents, answers: Documents) -> Batch:
         return conditional(joined(sources, answers), sources.lengths, self.options.architecture)
 
-    def _answered(self, network: nn.Module, sources: Documents, answers: Documents) -> Numbers:
+    def _answered(self, model: nn.Module, sources: Documents, answers: Documents) -> Numbers:
         """[answer tokens], the log probability of each, given those before it."""
-        return continuation(network, joined(sources, answers), sources.lengths, self.options.architecture)
+        return continuation(model, joined(sources, answers), sources.lengths, self.options.architecture)
 
     def _holed(self, documents: Documents, places: NDArray[np.int64]) -> Documents:
         """Sources with <x0> at one place of each document."""
