@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from seedbed.batching import Mask, Packed, may_attend, pack
+from seedbed.batching import Block, Mask, Packed, Side, across, may_attend, pack
 from seedbed.documents import Documents
 
 Lengths = st.lists(st.integers(0, 70), max_size=12)
@@ -15,8 +15,16 @@ def documents(lengths: list[int]) -> Documents:
     return Documents.of([range(100 * index, 100 * index + length) for index, length in enumerate(lengths)])
 
 
-def slots_of(batch: Packed) -> Tensor:
-    return batch.layout.starts + batch.positions
+def slots_of(side: Side, batch: Packed) -> Tensor:
+    return side.starts + batch.positions
+
+
+def own_slots(side: Side, batch: Packed) -> None:
+    """Every token has a slot, no two the same, each within its row."""
+    slots = slots_of(side, batch)
+    assert len(slots.unique()) == len(batch.tokens)
+    assert (batch.positions < side.lengths).all()
+    assert len(slots) == 0 or int(slots.max()) < side.slots
 
 
 def test_tokens_stay_flat_in_document_order() -> None:
@@ -28,25 +36,22 @@ def test_tokens_stay_flat_in_document_order() -> None:
 @given(lengths=Lengths)
 def test_every_token_has_its_own_slot_within_its_row(lengths: list[int]) -> None:
     batch = pack(documents(lengths))
-    slots = slots_of(batch)
-    assert len(slots.unique()) == len(batch.tokens)
-    assert (batch.positions < batch.layout.lengths).all()
-    assert len(slots) == 0 or int(slots.max()) < batch.layout.slots
+    own_slots(batch.layout.queries, batch)
 
 
 @given(lengths=Lengths)
 def test_every_document_has_one_row_of_one_block(lengths: list[int]) -> None:
     layout = pack(documents(lengths)).layout
     starts = {start for block in _row_starts(layout.blocks) for start in block}
-    used = layout.starts.unique().tolist()
+    used = layout.queries.starts.unique().tolist()
     assert set(used) == starts
     assert len(used) == sum(length > 0 for length in lengths)
 
 
-def _row_starts(blocks: tuple) -> list[range]:
-    ends = np.cumsum([0, *(block.slots for block in blocks)])
+def _row_starts(blocks: tuple[Block, ...]) -> list[range]:
+    ends = np.cumsum([0, *(block.rows * block.queries for block in blocks)])
     return [
-        range(int(first), int(end), block.length)
+        range(int(first), int(end), block.queries)
         for first, end, block in zip(ends, ends[1:], blocks, strict=False)
     ]
 
@@ -54,7 +59,7 @@ def _row_starts(blocks: tuple) -> list[range]:
 def test_rows_are_little_longer_than_their_documents_need() -> None:
     lengths = [200] + [25] * 31
     layout = pack(documents(lengths)).layout
-    assert [(block.rows, block.length) for block in layout.blocks] == [(1, 200), (31, 32)]
+    assert [(block.rows, block.queries, block.keys) for block in layout.blocks] == [(1, 200, 200), (31, 32, 32)]
 
 
 def test_few_short_documents_share_one_block() -> None:
@@ -102,6 +107,55 @@ def test_a_mask_names_the_queries_that_see_nothing() -> None:
     assert mask.sees is not None
     assert mask.sees.flatten().tolist() == [0, 1]
     assert mask.bias[0, 0].tolist() == [[0, 0], [0, -torch.inf]]
+
+
+TwoStreams = st.lists(st.tuples(st.integers(0, 70), st.integers(0, 70)), max_size=12)
+
+
+def two_streams(lengths: list[tuple[int, int]]) -> tuple[Packed, Packed]:
+    targets, sources = ([pair[side] for pair in lengths] for side in (0, 1))
+    return pack(documents(targets)), pack(documents(sources))
+
+
+@given(lengths=TwoStreams)
+def test_every_token_of_two_streams_has_its_own_slot_within_its_row(lengths: list[tuple[int, int]]) -> None:
+    target, source = two_streams(lengths)
+    layout = across(target, source)
+    own_slots(layout.queries, target)
+    own_slots(layout.keys, source)
+
+
+@given(lengths=TwoStreams)
+def test_a_row_of_two_streams_shows_its_document_all_of_the_source_and_no_more(
+    lengths: list[tuple[int, int]],
+) -> None:
+    target, source = two_streams(lengths)
+    layout = across(target, source)
+    seen = {}
+    query, key = 0, 0
+    for block in layout.blocks:
+        bias = block.mask.bias.expand(block.rows, 1, block.queries, block.keys)
+        sees = torch.ones(block.rows, 1, 1, 1) if block.mask.sees is None else block.mask.sees
+        for row in range(block.rows):
+            visible = (bias[row, 0, 0] == 0) & (sees[row, 0, 0] > 0)
+            seen[query] = (key + torch.arange(block.keys))[visible].tolist()
+            query, key = query + block.queries, key + block.keys
+    owners = torch.arange(len(lengths)).repeat_interleave(source.lengths)
+    for start, owner in zip(
+        layout.queries.starts, torch.arange(len(lengths)).repeat_interleave(target.lengths), strict=True
+    ):
+        assert seen[int(start)] == slots_of(layout.keys, source)[owners == owner].tolist()
+
+
+def test_two_streams_of_unlike_shapes_take_blocks_of_their_own() -> None:
+    target, source = two_streams([(8, 8)] * 200 + [(8, 160)] * 100)
+    shapes = [(block.rows, block.queries, block.keys) for block in across(target, source).blocks]
+    assert shapes == [(100, 8, 160), (200, 8, 8)]
+
+
+def test_streams_of_unequal_numbers_of_documents_are_refused() -> None:
+    with pytest.raises(ValueError, match="1 documents have no partners in 2"):
+        across(pack(documents([3])), pack(documents([3, 4])))
 
 
 @given(lengths=Lengths)

@@ -2,16 +2,17 @@
 
 Linear layers, norms and losses see the flat tokens, so they never compute on padding. Attention needs rectangles:
 documents of similar length stand side by side in a block, one a row, so that its matrices of scores stay small.
+Where one stream of tokens looks at another, as a decoder does at its source, a row has slots for both.
 Recurrence needs time: the first tokens of all documents, then the second ones. This module knows neither models
 nor objectives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 import torch
@@ -61,6 +62,11 @@ class Mask:
         bias = torch.zeros(allowed.shape).masked_fill(~allowed & sees, -torch.inf)
         return Mask(bias[:, None], None if sees.all() else sees[:, None].float())
 
+    @staticmethod
+    def filled(lengths: Int[Tensor, " rows"], keys: int) -> Mask:
+        """The mask of queries that see every slot that holds a token, the first ``lengths`` of so many keys."""
+        return Mask.of(torch.arange(keys) < lengths[:, None, None])
+
     def plus(self, bias: Float[Tensor, "1 heads queries keys"]) -> Mask:
         """This mask with more to add to the scores, head by head."""
         return Mask(self.bias + bias, self.sees)
@@ -76,36 +82,42 @@ class Mask:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Documents side by side: ``rows`` of them, each in a row of ``length`` slots."""
+    """Documents side by side: ``rows`` of them, each with slots for tokens that look and for those looked at."""
 
     rows: int
-    length: int
+    queries: int
+    keys: int
     mask: Mask
-
-    @property
-    def slots(self) -> int:
-        """How many tokens would fill it."""
-        return self.rows * self.length
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
-    """Which slot of which block holds each token. Slots count on from block to block, row by row.
+class Side:
+    """The slots of the tokens that look, or of those looked at; they count on from block to block, row by row.
 
     Attributes:
-        blocks: Longest rows first.
+        slots: How many, those that no token fills included.
         starts: [tokens], the first slot of the token's row.
         lengths: [tokens], how many slots that row has.
     """
 
-    blocks: tuple[Block, ...]
+    slots: int
     starts: Int[Tensor, " tokens"]
     lengths: Int[Tensor, " tokens"]
 
-    @property
-    def slots(self) -> int:
-        """Of all blocks."""
-        return sum(block.slots for block in self.blocks)
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which slot of which block holds each token.
+
+    Attributes:
+        blocks: Rows with the most queries first.
+        queries: The tokens that look.
+        keys: Those looked at; the same side where documents look at themselves.
+    """
+
+    blocks: tuple[Block, ...]
+    queries: Side
+    keys: Side
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +180,25 @@ def pack(documents: Documents, prefixes: Sequence[int] | NDArray[np.int64] | Non
         torch.from_numpy(documents.tokens),
         torch.from_numpy(documents.positions),
         torch.from_numpy(documents.lengths),
-        _layout(documents.lengths, prefix),
+        _within(documents.lengths, prefix),
     )
+
+
+def across(queries: Packed, keys: Packed) -> Layout:
+    """Where attention finds two streams: each token of a document looks at all tokens of its partner in the other.
+
+    Raises:
+        ValueError: the two streams are not of the same number of documents.
+    """
+    looking, seen = queries.lengths.numpy(), keys.lengths.numpy()
+    if len(looking) != len(seen):
+        raise ValueError(f"{len(looking)} documents have no partners in {len(seen)}")
+
+    def mask(members: NDArray[np.int64], length: int) -> Mask:
+        return Mask.filled(keys.lengths[members], length)
+
+    blocks, rows, columns = _blocks(looking, seen, mask)
+    return Layout(blocks, _side(looking, rows), _side(seen, columns))
 
 
 def _checked(prefixes: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -180,36 +209,71 @@ def _checked(prefixes: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray
     return prefixes
 
 
-def _layout(lengths: NDArray[np.int64], prefixes: NDArray[np.int64] | None) -> Layout:
-    order = np.argsort(-lengths, kind="stable")
-    order = order[: np.count_nonzero(lengths)]  # an empty document takes no row
-    rounded = -(-lengths[order] // _STEP) * _STEP
-    blocks, row_lengths = [], np.zeros_like(lengths)
-    for first, end in pairwise(_partition(rounded)):
-        length, members = int(rounded[first]), order[first:end]
-        row_lengths[members] = length
-        mask = _causal(length) if prefixes is None else _prefixed(prefixes[members], length)
-        blocks.append(Block(end - first, length, mask))
-    starts = np.zeros_like(lengths)
-    starts[order] = np.cumsum(row_lengths[order]) - row_lengths[order]
-    return Layout(
-        tuple(blocks),
-        torch.from_numpy(np.repeat(starts, lengths)),
-        torch.from_numpy(np.repeat(row_lengths, lengths)),
-    )
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """[documents], where the row of each document starts and how long it is; 0 for documents without a row."""
+
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
 
 
-def _partition(lengths: NDArray[np.int64]) -> list[int]:
-    """Cut descending lengths into blocks at the least total cost; the cuts, from 0 to the number of documents.
+def _within(lengths: NDArray[np.int64], prefixes: NDArray[np.int64] | None) -> Layout:
+    def mask(members: NDArray[np.int64], length: int) -> Mask:
+        return _causal(length) if prefixes is None else _prefixed(prefixes[members], length)
 
-    A block of n rows costs n times its longest length squared, plus the price of a block. Cuts fall only between
-    different lengths, so the dynamic programme is over the few that differ.
+    blocks, rows, _ = _blocks(lengths, lengths, mask)
+    side = _side(lengths, rows)
+    return Layout(blocks, side, side)
+
+
+def _side(lengths: NDArray[np.int64], rows: _Rows) -> Side:
+    starts, room = (torch.from_numpy(np.repeat(values, lengths)) for values in (rows.starts, rows.lengths))
+    return Side(int(rows.lengths.sum()), starts, room)
+
+
+def _blocks(
+    queries: NDArray[np.int64], keys: NDArray[np.int64], mask: Callable[[NDArray[np.int64], int], Mask]
+) -> tuple[tuple[Block, ...], _Rows, _Rows]:
+    """Blocks of documents with so many queries and keys each, and the rows of both sides.
+
+    Args:
+        queries: [documents].
+        keys: [documents].
+        mask: That of some documents whose rows have so many slots for keys.
     """
-    values, firsts = np.unique(-lengths, return_index=True)
-    cuts, squares = [*firsts.tolist(), len(lengths)], (values**2).tolist()
+    order = np.lexsort((-keys, -queries))
+    order = order[: np.count_nonzero(queries + keys)]  # a document with neither takes no row
+    heights, widths = (-(-np.maximum(side[order], 1) // _STEP) * _STEP for side in (queries, keys))
+    blocks = []
+    for first, end in pairwise(_partition(heights, widths)):
+        heights[first:end], widths[first:end] = heights[first], widths[first:end].max()
+        length = int(widths[first])
+        blocks.append(Block(end - first, int(heights[first]), length, mask(order[first:end], length)))
+    return tuple(blocks), _rows(order, heights, len(queries)), _rows(order, widths, len(keys))
+
+
+def _rows(order: NDArray[np.int64], lengths: NDArray[np.int64], documents: int) -> _Rows:
+    rows = _Rows(np.zeros(documents, np.int64), np.zeros(documents, np.int64))
+    rows.starts[order], rows.lengths[order] = np.cumsum(lengths) - lengths, lengths
+    return rows
+
+
+def _partition(heights: NDArray[np.int64], widths: NDArray[np.int64]) -> list[int]:
+    """Cut documents into blocks at the least total cost; the cuts, from 0 to the number of documents.
+
+    A block of n rows costs n times its height times its width, plus the price of a block. Heights descend. Cuts
+    fall only between documents that differ, so the dynamic programme is over the few kinds of them.
+    """
+    differs = (np.diff(heights) != 0) | (np.diff(widths) != 0)
+    cuts = [0, *(np.flatnonzero(differs) + 1).tolist(), len(heights)] if len(heights) else [0]
+    tall, wide = heights[cuts[:-1]].tolist(), widths[cuts[:-1]].tolist()
     best, previous = [0], [0]
     for end in range(1, len(cuts)):
-        costs = [best[start] + squares[start] * (cuts[end] - cuts[start]) + _BLOCK_COST for start in range(end)]
+        widest = [*accumulate(reversed(wide[:end]), max)]
+        costs = [
+            best[start] + tall[start] * widest[end - 1 - start] * (cuts[end] - cuts[start]) + _BLOCK_COST
+            for start in range(end)
+        ]
         best.append(min(costs))
         previous.append(costs.index(best[-1]))
     path = [len(cuts) - 1]

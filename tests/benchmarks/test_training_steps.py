@@ -20,14 +20,15 @@ from seedbed.batching import Packed
 from seedbed.documents import Documents
 from seedbed.models import recurrent, transformer, window
 from seedbed.models.initialisation import fill, unfilled
+from seedbed.models.layers import Layer
 from seedbed.models.positions import sinusoidal
-from seedbed.models.transformer import Layer, Model, Options
-from seedbed.objectives import flm
+from seedbed.models.transformer import Model, Options
+from seedbed.objectives import flm, scoring
 
 BATCHES, DOCUMENTS, PASSES, VOCABULARY = 30, 32, 8, 100
 IGNORED = -100  # the target at padding
 
-Batch = flm.Batch | tuple[Tensor, Tensor]
+Batch = scoring.Batch | tuple[Tensor, Tensor]
 
 
 def garden_like(rng: np.random.Generator) -> Documents:
@@ -49,7 +50,7 @@ def padded(documents: Documents) -> tuple[Tensor, Tensor]:
 
 
 def packed_loss(model: nn.Module, batch: Batch) -> Tensor:
-    assert isinstance(batch, flm.Batch)
+    assert isinstance(batch, scoring.Batch)
     total, count = flm.Objective(flm.Options(), VOCABULARY).loss(model, batch)
     return total / count
 
@@ -65,7 +66,7 @@ def padded_loss(model: Model, batch: Batch) -> Tensor:
         hidden = hidden + layer.attention.output(
             _causal(layer.attention.project(layer.attention_norm(hidden)), model)
         )
-        hidden = hidden + layer.contract(F.gelu(layer.expand(layer.feed_forward_norm(hidden))))
+        hidden = hidden + layer.feed_forward(layer.feed_forward_norm(hidden))
     logits = model.embedding.logits(model.norm(hidden))
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 

@@ -5,9 +5,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from seedbed.batching import Layout, Mask, Packed, pack
+from seedbed.batching import Mask, Packed, across, pack
 from seedbed.documents import Documents
-from seedbed.models.attention import Attention, HeadSlots, attention_weights, head_slots
+from seedbed.models.attention import (
+    Attention,
+    CrossAttention,
+    HeadSlots,
+    attention_weights,
+    cross_slots,
+    head_slots,
+)
 
 CAUSAL = Mask.of(torch.ones(1, 3, 3, dtype=torch.bool).tril())
 
@@ -90,9 +97,9 @@ def test_a_query_that_sees_nothing_has_zero_weights_and_gradients() -> None:
 def test_a_token_that_sees_nothing_gathers_zero_and_moves_nothing() -> None:
     hidden, batch, _ = batch_of([3], heads=2, width=4)
     (block,) = batch.layout.blocks
-    allowed = torch.ones(1, block.length, block.length, dtype=torch.bool).tril()
+    allowed = torch.ones(1, block.queries, block.keys, dtype=torch.bool).tril()
     allowed[0, 1] = False
-    layout = Layout((replace(block, mask=Mask.of(allowed)),), batch.layout.starts, batch.layout.lengths)
+    layout = replace(batch.layout, blocks=(replace(block, mask=Mask.of(allowed)),))
     layer = attention(4, 2)
     result = layer(hidden, head_slots(layout, batch.positions, 2))
     torch.testing.assert_close(result[1], layer.output.bias)
@@ -135,6 +142,63 @@ def test_the_gradient_with_positions_is_the_numeric_one(heads: int) -> None:
         assert torch.autograd.gradcheck(lambda vectors, code=code: layer(vectors, code), (hidden,))
 
 
-def test_heads_that_do_not_divide_the_width_are_refused() -> None:
+TARGETS, SOURCES = [5, 0, 2, 1, 20, 9], [3, 4, 0, 1, 2, 40]
+
+
+def cross_attention(width: int, heads: int) -> CrossAttention:
+    layer = CrossAttention(width, heads).double()
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.normal_(generator=torch.Generator().manual_seed(parameter.numel()))
+    return layer
+
+
+def two_streams(
+    targets: list[int], sources: list[int], width: int, heads: int
+) -> tuple[Tensor, Tensor, HeadSlots]:
+    hidden, target, _ = batch_of(targets, heads, width)
+    seen, source, _ = batch_of(sources, heads, width)
+    slots = cross_slots(across(target, source), target.positions, source.positions, heads)
+    return hidden, seen, slots
+
+
+def test_equals_torch_multihead_attention_to_a_source() -> None:
+    hidden, seen, slots = two_streams(TARGETS, SOURCES, width=8, heads=4)
+    layer = cross_attention(8, 4)
+    theirs = torch.nn.MultiheadAttention(8, 4, batch_first=True, dtype=torch.double)
+    theirs.load_state_dict(
+        {
+            "in_proj_weight": torch.cat([layer.query.weight, layer.memory.weight]),
+            "in_proj_bias": torch.cat([layer.query.bias, layer.memory.bias]),
+            "out_proj.weight": layer.output.weight,
+            "out_proj.bias": layer.output.bias,
+        }
+    )
+    expected = [
+        theirs(part, source, source, need_weights=False)[0]
+        if len(source)
+        else layer.output.bias.expand(len(part), 8)
+        for part, source in zip(hidden.split(TARGETS), seen.split(SOURCES), strict=True)
+    ]
+    torch.testing.assert_close(layer(hidden, seen, slots), torch.cat(expected))
+
+
+def test_the_written_gradient_to_a_source_is_the_numeric_one() -> None:
+    hidden, seen, slots = two_streams(TARGETS[:4], SOURCES[:4], width=4, heads=2)
+    layer = cross_attention(4, 2)
+    assert torch.autograd.gradcheck(lambda *vectors: layer(*vectors, slots), (hidden, seen))
+
+
+def test_a_token_without_a_source_gathers_zero_and_moves_nothing() -> None:
+    hidden, seen, slots = two_streams([2, 3], [0, 2], width=4, heads=2)
+    layer = cross_attention(4, 2)
+    result = layer(hidden, seen, slots)
+    torch.testing.assert_close(result[:2], layer.output.bias.expand(2, 4))
+    for gradient in torch.autograd.grad(result[:2].sum(), (hidden, seen)):
+        assert not gradient.any()
+
+
+@pytest.mark.parametrize("layer", [Attention, CrossAttention])
+def test_heads_that_do_not_divide_the_width_are_refused(layer: type[Attention | CrossAttention]) -> None:
     with pytest.raises(ValueError, match="3 heads do not divide a width of 64"):
-        Attention(64, 3)
+        layer(64, 3)

@@ -47,7 +47,7 @@ class Independent:
         theirs = ["norm1", "self_attn.in_proj_", "self_attn.out_proj", "norm2", "linear1", "linear2"]
         ours = [
             *("attention_norm", "attention.project", "attention.output"),
-            *("feed_forward_norm", "expand", "contract"),
+            *("feed_forward_norm", "feed_forward.expand", "feed_forward.contract"),
         ]
         for their, our in zip(theirs, ours, strict=True):
             for kind in ("weight", "bias"):

@@ -1,7 +1,8 @@
 """Multi-head attention over packed documents (Vaswani et al. 2017, section 3.2).
 
-Tokens come and go flat. In between, the heads of each block of documents are one batched matrix product. Padding
-slots exist only here: no token reads them, and their gradient is zero.
+Tokens come and go flat. In between, the heads of each block of documents are one batched matrix product, whether
+the documents look at themselves or at a source. Padding slots exist only here: no token reads them, and their
+gradient is zero.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from jaxtyping import Bool, Complex, Float, Int
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from seedbed.batching import Block, Layout, Mask
+from seedbed.batching import Block, Layout, Mask, Side
 from seedbed.models.positions import distance_bias, turns
 
 _ROLES = 3  # query, key, value
@@ -35,20 +36,22 @@ class HeadSlots:
     Attributes:
         blocks: Of the layout.
         heads: How many.
-        gather: [3 * slots], the row of [tokens * 3 * heads] that fills each slot of all queries, then keys, then
-            values; a padding slot takes any.
-        ungather: [tokens * 3 * heads], its inverse.
-        place: [tokens * heads], the slot of each token's head.
-        occupant: [slots], its inverse; a padding slot holds the number of tokens * heads.
+        sizes: How many slots for queries, for keys and for values.
+        gather: [all slots], the head's vector that fills each slot of all queries, then keys, then values; a
+            padding slot takes any.
+        ungather: [vectors], its inverse.
+        place: [query tokens * heads], the slot of each token's head.
+        occupant: [slots for queries], its inverse; a padding slot holds the number of query tokens * heads.
         turns: How far each token's queries and keys are rotated; None is not at all.
     """
 
     blocks: tuple[Block, ...]
     heads: int
+    sizes: tuple[int, int, int]
     gather: Int[Tensor, " slots_of_all_roles"]
-    ungather: Int[Tensor, " tokens_roles_heads"]
-    place: Int[Tensor, " tokens_heads"]
-    occupant: Int[Tensor, " slots"]
+    ungather: Int[Tensor, " vectors"]
+    place: Int[Tensor, " queries_heads"]
+    occupant: Int[Tensor, " slots_of_queries"]
     turns: Complex[Tensor, "tokens pairs"] | None = None
 
     def rotated(self, positions: Int[Tensor, " tokens"], width: int) -> HeadSlots:
@@ -66,30 +69,76 @@ class HeadSlots:
     def _masked(self, change: Callable[[Mask, Tensor, Tensor], Mask]) -> HeadSlots:
         blocks = []
         for block in self.blocks:
-            place = torch.arange(block.length)
-            blocks.append(replace(block, mask=change(block.mask, place[:, None], place)))
+            query, key = torch.arange(block.queries)[:, None], torch.arange(block.keys)
+            blocks.append(replace(block, mask=change(block.mask, query, key)))
         return replace(self, blocks=tuple(blocks))
 
-    def split(self, slots: Float[Tensor, "slots width"]) -> Iterator[Float[Tensor, "batch length width"]]:
-        """The slots of each block as a batch of its rows' heads."""
-        parts = torch.split(slots, [block.slots * self.heads for block in self.blocks])
-        for block, part in zip(self.blocks, parts, strict=True):
-            yield part.view(block.rows * self.heads, block.length, -1)
+    def roles(self, slots: Float[Tensor, "slots_of_all_roles width"]) -> Iterator[list[Tensor]]:
+        """The slots of each block's queries, keys and values, each a batch of its rows' heads."""
+        queries, keys, values = torch.split(slots, list(self.sizes))
+        lengths = [block.keys for block in self.blocks]
+        parts = self.of_queries(queries), self._of_rows(keys, lengths), self._of_rows(values, lengths)
+        return map(list, zip(*parts, strict=True))
+
+    def of_queries(self, slots: Float[Tensor, "slots width"]) -> Iterator[Float[Tensor, "batch length width"]]:
+        """The slots of each block's queries, likewise."""
+        return self._of_rows(slots, [block.queries for block in self.blocks])
+
+    def _of_rows(self, slots: Tensor, lengths: list[int]) -> Iterator[Tensor]:
+        rows = [block.rows * self.heads for block in self.blocks]
+        parts = torch.split(slots, [row * length for row, length in zip(rows, lengths, strict=True)])
+        for part, row, length in zip(parts, rows, lengths, strict=True):
+            yield part.view(row, length, -1)
 
 
 def head_slots(layout: Layout, positions: Int[Tensor, " tokens"], heads: int) -> HeadSlots:
-    """The slots of every head, once a batch for all layers."""
-    slots, tokens = layout.slots * heads, len(positions)
-    first = layout.starts * heads + positions
-    place = first[:, None] + layout.lengths[:, None] * torch.arange(heads)
-    ungather = (place[:, None] + slots * torch.arange(_ROLES)[:, None]).flatten()
+    """The slots of every head of documents that look at themselves, once a batch for all layers.
+
+    Vectors come as [tokens * 3 * heads, width]: of each token queries, keys, values.
+    """
+    place = _places(layout.queries, positions, heads)
+    roles = layout.queries.slots * heads * torch.arange(_ROLES)
+    return _head_slots(layout, heads, place, (place[:, None] + roles[:, None]).flatten())
+
+
+def cross_slots(
+    layout: Layout, queries: Int[Tensor, " queries"], keys: Int[Tensor, " keys"], heads: int
+) -> HeadSlots:
+    """The slots of every head of documents that look at others, once a batch for all layers.
+
+    Vectors come as [queries * heads + keys * 2 * heads, width]: first all queries, then of each token looked at
+    keys and values.
+
+    Args:
+        layout: Of both.
+        queries: The positions of the tokens that look.
+        keys: The positions of those looked at.
+        heads: How many.
+    """
+    place = _places(layout.queries, queries, heads)
+    seen = layout.queries.slots * heads + _places(layout.keys, keys, heads)
+    roles = layout.keys.slots * heads * torch.arange(_ROLES - 1)
+    pairs = seen[:, None] + roles[:, None]
+    return _head_slots(layout, heads, place, torch.cat([place.flatten(), pairs.flatten()]))
+
+
+def _places(side: Side, positions: Int[Tensor, " tokens"], heads: int) -> Int[Tensor, "tokens heads"]:
+    first = side.starts * heads + positions
+    return first[:, None] + side.lengths[:, None] * torch.arange(heads)
+
+
+def _head_slots(
+    layout: Layout, heads: int, place: Int[Tensor, "tokens heads"], ungather: Int[Tensor, " vectors"]
+) -> HeadSlots:
+    queries, keys = layout.queries.slots * heads, layout.keys.slots * heads
     return HeadSlots(
         layout.blocks,
         heads,
-        _inverse(ungather, _ROLES * slots, 0),
+        (queries, keys, keys),
+        _inverse(ungather, queries + 2 * keys, 0),
         ungather,
         place.flatten(),
-        _inverse(place.flatten(), slots, tokens * heads),
+        _inverse(place.flatten(), queries, place.numel()),
     )
 
 
@@ -134,14 +183,6 @@ def _turned(
     return torch.view_as_real(pairs * factors[:, :, None]).flatten(1)
 
 
-def _gathered(
-    projected: Float[Tensor, "tokens roles_heads_width"], slots: HeadSlots
-) -> Float[Tensor, "3 slots width"]:
-    """The queries, keys and values of all slots."""
-    width = projected.shape[1] // (_ROLES * slots.heads)
-    return projected.reshape(-1, width).index_select(0, slots.gather).view(_ROLES, -1, width)
-
-
 class _Attend(torch.autograd.Function):
     """Gather, attend, scatter, with the gradient written out.
 
@@ -152,35 +193,41 @@ class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,  # noqa: ANN401 - torch gives it no public type
-        projected: Float[Tensor, "tokens roles_heads_width"],
+        vectors: Float[Tensor, "vectors width"],
         slots: HeadSlots,
-    ) -> Float[Tensor, "tokens heads_width"]:
-        rows = _gathered(projected, slots)
-        attended, kept = torch.empty_like(rows[0]), []
-        for block, query, key, value, result in zip(
-            slots.blocks, *map(slots.split, (*rows, attended)), strict=True
+    ) -> Float[Tensor, "queries_heads width"]:
+        rows = vectors.index_select(0, slots.gather)
+        attended, kept = rows.new_empty(slots.sizes[0], rows.shape[1]), []
+        for block, (query, key, value), result in zip(
+            slots.blocks, slots.roles(rows), slots.of_queries(attended), strict=True
         ):
             weights = attention_weights(query, key, block.mask)
             torch.bmm(weights, value, out=result)
             kept.append(weights)
         ctx.save_for_backward(rows, *kept)
         ctx.slots = slots
-        return attended.index_select(0, slots.place).view(len(projected), projected.shape[1] // _ROLES)
+        return attended.index_select(0, slots.place)
 
     @staticmethod
     @once_differentiable
     def backward(
         ctx: Any,  # noqa: ANN401
-        gradient: Float[Tensor, "tokens heads_width"],
-    ) -> tuple[Float[Tensor, "tokens roles_heads_width"], None]:
+        gradient: Float[Tensor, "queries_heads width"],
+    ) -> tuple[Float[Tensor, "vectors width"], None]:
         slots, (rows, *kept) = ctx.slots, ctx.saved_tensors
-        width = rows.shape[-1]
-        padded = nn.functional.pad(gradient.reshape(-1, width), (0, 0, 0, 1))  # padding slots take the zero row
+        padded = nn.functional.pad(gradient, (0, 0, 0, 1))  # padding slots take the zero row
         attended, result = padded.index_select(0, slots.occupant), torch.empty_like(rows)
-        for weights, *tensors in zip(kept, *map(slots.split, (*rows, attended, *result)), strict=True):
-            _attend_backward(weights, *tensors)
-        gathered = result.view(-1, width).index_select(0, slots.ungather)
-        return gathered.view(len(gradient), _ROLES * slots.heads * width), None
+        for weights, (query, key, value), to_attended, to_roles in zip(
+            kept, slots.roles(rows), slots.of_queries(attended), slots.roles(result), strict=True
+        ):
+            _attend_backward(weights, query, key, value, to_attended, to_roles)
+        return result.index_select(0, slots.ungather), None
+
+
+def _attend(vectors: Float[Tensor, "*shape"], width: int, slots: HeadSlots) -> Float[Tensor, "queries width"]:
+    """What the heads of each query gather, side by side, given all vectors in the order of the slots."""
+    attended: Tensor = _Attend.apply(vectors.reshape(-1, width // slots.heads), slots)  # type: ignore[no-untyped-call]
+    return attended.view(-1, width)
 
 
 def _attend_backward(
@@ -189,11 +236,10 @@ def _attend_backward(
     key: Float[Tensor, "batch keys width"],
     value: Float[Tensor, "batch keys width"],
     gradient: Float[Tensor, "batch queries width"],
-    to_query: Float[Tensor, "batch queries width"],
-    to_key: Float[Tensor, "batch keys width"],
-    to_value: Float[Tensor, "batch keys width"],
+    to_roles: list[Tensor],
 ) -> None:
     """Write the gradient of one block's queries, keys and values, given that of its outcome."""
+    to_query, to_key, to_value = to_roles
     scale = query.shape[-1] ** -0.5
     torch.bmm(weights.transpose(1, 2), gradient, out=to_value)
     to_weights = torch.bmm(gradient, value.transpose(1, 2))
@@ -216,28 +262,26 @@ class Attention(nn.Module):
             ValueError: the heads do not divide the width.
         """
         super().__init__()
-        if width % heads:
-            raise ValueError(f"{heads} heads do not divide a width of {width}")
+        _require_divisor(width, heads)
         self.heads = heads
         self.project = nn.Linear(width, _ROLES * width)
         self.output = nn.Linear(width, width)
 
     def forward(self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots) -> Float[Tensor, "tokens width"]:
         """The tokens' vectors after each has gathered what it attends to."""
-        attended: Tensor = _Attend.apply(self._projected(hidden, slots), slots)  # type: ignore[no-untyped-call]
-        return self.output(attended)  # type: ignore[no-any-return]
+        return self.output(_attend(self._projected(hidden, slots), hidden.shape[1], slots))  # type: ignore[no-any-return]
 
     @torch.no_grad()
     def weights(
         self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots
     ) -> Float[Tensor, "tokens heads longest"]:
         """How much each token attends to each position of its document, head by head, where `forward` gathers."""
-        rows = _gathered(self._projected(hidden, slots), slots)
-        longest = max((block.length for block in slots.blocks), default=0)
+        vectors = self._projected(hidden, slots).reshape(-1, hidden.shape[1] // slots.heads)
+        longest = max((block.keys for block in slots.blocks), default=0)
         parts = []
-        for block, query, key, _ in zip(slots.blocks, *map(slots.split, rows), strict=True):
+        for block, (query, key, _) in zip(slots.blocks, slots.roles(vectors[slots.gather]), strict=True):
             weights = attention_weights(query, key, block.mask)
-            parts.append(nn.functional.pad(weights, (0, longest - block.length)).flatten(0, 1))
+            parts.append(nn.functional.pad(weights, (0, longest - block.keys)).flatten(0, 1))
         return torch.cat(parts).index_select(0, slots.place).view(len(hidden), slots.heads, longest)
 
     def step(
@@ -261,9 +305,7 @@ class Attention(nn.Module):
             projected = _turned(projected, turns, heads)
         query, key, value = projected.view(len(hidden), _ROLES, heads, -1).unbind(1)
         memory[0, :, :, -1], memory[1, :, :, -1] = key, value
-        keys, values = memory.flatten(1, 2)
-        weights = attention_weights(query.flatten(0, 1)[:, None], keys, mask)
-        return self.output(torch.bmm(weights, values).view(len(hidden), -1))  # type: ignore[no-any-return]
+        return self.output(_look(query, memory, mask))  # type: ignore[no-any-return]
 
     def _projected(
         self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots
@@ -271,3 +313,72 @@ class Attention(nn.Module):
         """Queries, keys and values, turned where positions are told so."""
         projected: Tensor = self.project(hidden)
         return projected if slots.turns is None else _turned(projected, slots.turns, slots.heads)
+
+
+class CrossAttention(nn.Module):
+    """Every token looks at those of its document's source (Vaswani et al. 2017, section 3.2.3)."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        """Make the layer; the arguments and errors are those of `Attention`."""
+        super().__init__()
+        _require_divisor(width, heads)
+        self.heads = heads
+        self.query = nn.Linear(width, width)
+        self.memory = nn.Linear(width, (_ROLES - 1) * width)
+        self.output = nn.Linear(width, width)
+
+    def forward(
+        self, hidden: Float[Tensor, "tokens width"], source: Float[Tensor, "source_tokens width"], slots: HeadSlots
+    ) -> Float[Tensor, "tokens width"]:
+        """The tokens' vectors after each has gathered what it attends to; the slots are of `cross_slots`."""
+        vectors = torch.cat([self.query(hidden).flatten(), self.memory(source).flatten()])
+        return self.output(_attend(vectors, hidden.shape[1], slots))  # type: ignore[no-any-return]
+
+    def remember(
+        self,
+        source: Float[Tensor, "source_tokens width"],
+        places: Int[Tensor, " source_tokens"],
+        shape: tuple[int, int],
+    ) -> Float[Tensor, "2 batch heads length head_width"]:
+        """Keys and values of a source for `step`, one document a row.
+
+        Args:
+            source: The tokens' vectors.
+            places: Of each token, counted row by row.
+            shape: Rows, and the length of each; places without a token hold zeros.
+        """
+        rows = source.new_zeros(shape[0] * shape[1], (_ROLES - 1) * source.shape[1])
+        rows[places] = self.memory(source)
+        return rows.view(*shape, _ROLES - 1, self.heads, -1).permute(2, 0, 3, 1, 4).contiguous()
+
+    def step(
+        self,
+        hidden: Float[Tensor, "batch width"],
+        memory: Float[Tensor, "2 batch heads length head_width"],
+        mask: Mask,
+    ) -> Float[Tensor, "batch width"]:
+        """The vectors of one more token each, after it has gathered what it attends to.
+
+        Args:
+            hidden: The tokens' vectors.
+            memory: Of the source.
+            mask: Of one query over all places of its row.
+        """
+        query = self.query(hidden).view(len(hidden), self.heads, -1)
+        return self.output(_look(query, memory, mask))  # type: ignore[no-any-return]
+
+
+def _look(
+    query: Float[Tensor, "batch heads head_width"],
+    memory: Float[Tensor, "2 batch heads length head_width"],
+    mask: Mask,
+) -> Float[Tensor, "batch width"]:
+    """What the heads of one query each gather, side by side."""
+    keys, values = memory.flatten(1, 2)
+    weights = attention_weights(query.flatten(0, 1)[:, None], keys, mask)
+    return torch.bmm(weights, values).view(len(query), -1)
+
+
+def _require_divisor(width: int, heads: int) -> None:
+    if width % heads:
+        raise ValueError(f"{heads} heads do not divide a width of {width}")

@@ -5,23 +5,20 @@ It knows packed documents and no objective; what a token may see is decided by t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from jaxtyping import Complex, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from seedbed.batching import Mask, Packed
-from seedbed.models.attention import Attention, HeadSlots, head_slots
+from seedbed.models.attention import HeadSlots, head_slots
 from seedbed.models.cache import State
 from seedbed.models.embedding import Embedding
+from seedbed.models.layers import Layer
 from seedbed.models.positions import LearnedPositions, distance_bias, position_vectors, turns
 from seedbed.models.sizes import require_positive
-
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,10 @@ class Model(nn.Module):
         self.heads, self.positions = options.heads, options.positions
         self.position_scale, self.linear_std = options.position_scale, options.linear_std
         self.embedding = Embedding(vocabulary, width, options.embedding_std, options.scale_embedding)
-        self.layers = nn.ModuleList(Layer(options) for _ in range(options.layers))
+        self.layers = nn.ModuleList(
+            Layer(width, options.heads, options.d_ff, options.norm, options.activation)
+            for _ in range(options.layers)
+        )
         self.norm = nn.LayerNorm(width) if options.norm == "pre" else nn.Identity()
         self.output = None if options.tied else nn.Linear(width, vocabulary, bias=False)
         # Last, so that a seed draws the same weights for the rest whatever tells the positions.
@@ -144,46 +144,3 @@ class Model(nn.Module):
     def _logits(self, hidden: Float[Tensor, "tokens width"]) -> Float[Tensor, "tokens vocabulary"]:
         hidden = self.norm(hidden)
         return self.embedding.logits(hidden) if self.output is None else self.output(hidden)
-
-
-class Layer(nn.Module):
-    """Attention, then a feed-forward network, each added to the stream and normed.
-
-    Pre-norm, the stream ``x`` becomes ``x + f(norm(x))``; post-norm ``norm(x + f(x))`` (Vaswani et al. 2017,
-    section 3.1), so that the stream is normed at the end of every layer and needs no final norm.
-    """
-
-    def __init__(self, options: Options) -> None:
-        """Make a layer."""
-        super().__init__()
-        width = options.d_model
-        self.post, self.activation = options.norm == "post", _ACTIVATIONS[options.activation]
-        self.attention_norm = nn.LayerNorm(width)
-        self.attention = Attention(width, options.heads)
-        self.feed_forward_norm = nn.LayerNorm(width)
-        self.expand = nn.Linear(width, options.d_ff)
-        self.contract = nn.Linear(options.d_ff, width)
-
-    def forward(self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots) -> Float[Tensor, "tokens width"]:
-        """The stream after this layer."""
-        return self._through(hidden, lambda vectors: self.attention(vectors, slots))
-
-    def step(
-        self,
-        hidden: Float[Tensor, "batch width"],
-        memory: Float[Tensor, "2 batch heads length head_width"],
-        mask: Mask,
-        turns: Complex[Tensor, "1 pairs"] | None,
-    ) -> Float[Tensor, "batch width"]:
-        """The stream of one more token each after this layer; the arguments are those of `Attention.step`."""
-        return self._through(hidden, lambda vectors: self.attention.step(vectors, memory, mask, turns))
-
-    def _through(self, hidden: Tensor, attend: Callable[[Tensor], Tensor]) -> Tensor:
-        hidden = self._add(hidden, self.attention_norm, attend)
-        return self._add(hidden, self.feed_forward_norm, self._feed_forward)
-
-    def _add(self, hidden: Tensor, norm: nn.Module, part: Callable[[Tensor], Tensor]) -> Tensor:
-        return norm(hidden + part(hidden)) if self.post else hidden + part(norm(hidden))
-
-    def _feed_forward(self, hidden: Tensor) -> Tensor:
-        return self.contract(self.activation(self.expand(hidden)))  # type: ignore[no-any-return]

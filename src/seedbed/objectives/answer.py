@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from seedbed.batching import Packed, pack
 from seedbed.documents import Documents
+from seedbed.languages.vocabulary import Vocabulary
 from seedbed.objectives import flm
 
 
@@ -39,7 +40,7 @@ class Batch:
 class Objective:
     """A document's last token is scored, its others are only read."""
 
-    def __init__(self, options: Options, vocabulary: int) -> None:
+    def __init__(self, options: Options, vocabulary: Vocabulary) -> None:
         """Make the objective; neither argument matters to it, every objective takes both."""
         self._next = flm.Objective(flm.Options(), vocabulary)
 

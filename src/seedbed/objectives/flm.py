@@ -3,39 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from seedbed.batching import Packed, pack
+from seedbed.batching import pack
 from seedbed.documents import Documents
-
-#: Documents a forward; more gain nothing on one core and cost memory.
-_CHUNK = 64
+from seedbed.languages.vocabulary import Vocabulary
+from seedbed.objectives import scoring
+from seedbed.objectives.conditioning import (
+    Architecture,
+    conditional,
+    continuation,
+    left_to_right,
+    next_token,
+    require_marks,
+)
+from seedbed.objectives.scoring import Batch, Numbers
 
 
 @dataclass(frozen=True)
 class Options:
-    """Nothing to choose."""
+    """What a token sees: those before it, and in an encoder-decoder also a source, which is <bos> alone.
 
+    With ``bidirectional`` it sees all, what it is to predict included: a leak on purpose (objectives, exercise 5).
+    """
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Inputs and targets, token by token: ``a b c`` is read as ``a b`` and scored on ``b c``."""
-
-    inputs: Packed
-    targets: Int[Tensor, " tokens"]
+    architecture: Literal["causal", "bidirectional", "encoder_decoder"] = "causal"
 
 
 class Objective:
-    """Every token but a document's first is scored."""
+    """Every token but a document's first is scored: ``a b c`` is read as ``a b`` and scored on ``b c``."""
 
-    def __init__(self, options: Options, vocabulary: int) -> None:
-        """Make the objective; neither argument matters to it, every objective takes both."""
+    def __init__(self, options: Options, vocabulary: Vocabulary) -> None:
+        """Make the objective.
+
+        Raises:
+            ValueError: there is an encoder-decoder, and the vocabulary has no <bos>.
+        """
+        if options.architecture == "encoder_decoder":
+            require_marks(vocabulary, "an encoder-decoder")
+        self.leaks = options.architecture == "bidirectional"
+        self.architecture: Architecture = (
+            "encoder_decoder" if options.architecture == "encoder_decoder" else "causal"
+        )
 
     def examples(self, documents: Documents, rng: np.random.Generator) -> Batch:
         """Documents without their last token, to predict them without their first; nothing is drawn.
@@ -43,17 +57,25 @@ class Objective:
         Raises:
             ValueError: a document is empty.
         """
-        return Batch(pack(documents.without_last()), torch.from_numpy(documents.without_first().tokens))
+        if not self.leaks:
+            return conditional(documents, np.ones(len(documents), np.int64), self.architecture)
+        inputs = documents.without_last()
+        return Batch((pack(inputs, inputs.lengths),), torch.from_numpy(documents.without_first().tokens))
 
     def loss(self, model: nn.Module, batch: Batch) -> tuple[Tensor, int]:
         """The summed loss in nats and the number of scored tokens."""
-        return F.cross_entropy(model(batch.inputs), batch.targets, reduction="sum"), len(batch.targets)
+        return scoring.loss(model, batch)
 
-    @torch.no_grad()
-    def log_probabilities(self, model: nn.Module, documents: Documents) -> NDArray[np.float64]:
-        """[tokens, vocabulary] in nats: what may follow each token; the softmax is taken in double precision."""
-        parts = []
-        for start in range(0, len(documents), _CHUNK):
-            chunk = documents.take(np.arange(start, min(start + _CHUNK, len(documents))))
-            parts.append(model(pack(chunk)).double().log_softmax(-1).numpy())
-        return np.concatenate(parts)
+    def log_probabilities(self, model: nn.Module, documents: Documents) -> Numbers:
+        """[tokens, vocabulary], of what follows each token; a model trained with a leak is read without."""
+        return left_to_right(model, documents, self.architecture)
+
+    def continuation(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
+        """The log probability of each token from the place ``starts`` of its document on, given all before it."""
+        predicted = continuation(model, documents, np.ones(len(documents), np.int64), self.architecture)
+        places = documents.without_first()
+        return predicted[places.positions + 1 >= starts[places.owners]]
+
+    def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
+        """[documents, vocabulary], of what follows each document; it does not matter how much of it was given."""
+        return next_token(model, documents, np.ones(len(documents), np.int64), self.architecture)

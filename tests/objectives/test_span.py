@@ -1,0 +1,237 @@
+from collections import Counter
+from itertools import pairwise
+from math import comb
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from texts import (
+    ARCHITECTURES,
+    SENTINELS,
+    TEXT,
+    VOCABULARY,
+    documents,
+    gradients,
+    network,
+    random_texts,
+    same,
+    spoken,
+)
+
+from seedbed.documents import Documents
+from seedbed.languages.vocabulary import BEGIN, END, PERIOD, Vocabulary
+from seedbed.objectives import scoring
+from seedbed.objectives.conditioning import conditional, joined
+from seedbed.objectives.span import Objective, Options
+
+IDS = [VOCABULARY.id(name) for name in SENTINELS]
+every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
+both_placements = pytest.mark.parametrize("placement", ["anywhere", "end"])
+
+
+def objective(**options: object) -> Objective:
+    return Objective(Options(**options), VOCABULARY)
+
+
+def corrupted(some: Documents, seed: int = 0, **options: object) -> tuple[Documents, Documents]:
+    return objective(**options).corrupted(some, np.random.default_rng(seed))
+
+
+def spliced(source: list[int], answer: list[int]) -> list[int]:
+    """The text again: each sentinel of the source replaced by what follows it in the answer."""
+    spans: dict[int, list[int]] = {}
+    for token in answer[:-1]:
+        if token in IDS:
+            spans[token] = []
+        else:
+            spans[[*spans][-1]].append(token)
+    assert answer[-1] == END
+    return [one for token in source for one in spans.get(token, [token])]
+
+
+def test_the_example_of_the_lecture() -> None:
+    """Two of its words are hidden, in one span; with some draw they are "her own"."""
+    found = {}
+    for seed in range(200):
+        (source,), (answer,) = corrupted(documents(TEXT), seed)
+        found[spoken(answer)] = spoken(source)
+    assert found["<x0> her own <eos>"] == "she picks her ripe plum from <x0> garden . <eos>"
+    words = TEXT.split()[1:-1]
+    assert set(found) == {f"<x0> {first} {second} <eos>" for first, second in pairwise(words)}
+
+
+@every_architecture
+def test_the_example_is_laid_out_for_each_architecture(architecture: str) -> None:
+    some = documents(TEXT)
+    for seed in range(200):
+        batch = objective(architecture=architecture).examples(some, np.random.default_rng(seed))
+        if spoken(batch.targets) == "<x0> her own <eos>":
+            break
+    read = [spoken(packed.tokens) for packed in batch.inputs]
+    source = "she picks her ripe plum from <x0> garden . <eos>"
+    if architecture == "encoder_decoder":
+        assert read == [source, "<bos> <x0> her own"]
+    else:
+        assert read == [f"{source} <x0> her own"]
+        assert batch.scored.tolist() == [9, 10, 11, 12]  # <eos> predicts <x0>
+    assert batch.added == 2
+
+
+@both_placements
+@settings(max_examples=200)
+@given(
+    lengths=st.lists(st.integers(1, 40), min_size=1, max_size=8),
+    share=st.floats(0, 1),
+    mean_span=st.floats(1, 6),
+    seed=st.integers(0, 99),
+)
+def test_splicing_back_restores_the_text(
+    placement: str, lengths: list[int], share: float, mean_span: float, seed: int
+) -> None:
+    some = random_texts(lengths)
+    sources, answers = corrupted(some, seed, placement=placement, share=share, mean_span=mean_span)
+    for tokens, source, answer in zip(some, sources, answers, strict=True):
+        assert spliced([*source], [*answer]) == [*tokens[1:]]
+        length, spans = len(tokens) - 2, sum(token in IDS for token in source)
+        hidden = len(answer) - spans - 1
+        assert hidden == min(max(1, round(share * (length + 1))), length)
+        wanted = max(1, round(hidden / mean_span))
+        room = length - hidden + 1 if placement == "anywhere" else max(length - hidden, 1)
+        assert spans == min(wanted, room, len(IDS))
+
+
+@both_placements
+@given(lengths=st.lists(st.integers(1, 40), min_size=1, max_size=8), seed=st.integers(0, 99))
+def test_sentinels_count_up_in_source_and_answer_and_spans_do_not_touch(
+    placement: str, lengths: list[int], seed: int
+) -> None:
+    sources, answers = corrupted(random_texts(lengths), seed, placement=placement, share=0.4, mean_span=1.5)
+    for source, answer in zip(sources, answers, strict=True):
+        of_source, of_answer = ([token for token in one if token in IDS] for one in (source, answer))
+        assert of_source == of_answer == IDS[: len(of_source)]
+        places = np.flatnonzero(np.isin(source, IDS))
+        assert (np.diff(places) > 1).all()
+        assert source[-1] == END
+        assert BEGIN not in source
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
+def test_short_documents_have_one_hidden_token_anywhere(length: int) -> None:
+    draws = 10_000
+    sources, answers = corrupted(random_texts([length] * draws))
+    assert (answers.lengths == 3).all()
+    places = sources.positions[sources.tokens == IDS[0]]
+    counts = np.bincount(places, minlength=length)
+    assert len(counts) == length
+    assert (abs(counts - draws / length) <= 5 * np.sqrt(draws / length)).all()
+
+
+def test_every_way_to_cut_and_place_two_spans_is_as_likely() -> None:
+    """Of 6 tokens 3 are hidden in 2 spans: 2 ways to cut 3, 6 pairs of the 4 places around the other 3."""
+    draws = 12_000
+    some = Documents.of([[BEGIN, 3, 4, 5, 6, 7, 8, END]] * draws)
+    sources, answers = corrupted(some, share=0.43, mean_span=1.5)
+    found = Counter((spoken(source), spoken(answer)) for source, answer in zip(sources, answers, strict=True))
+    assert len(found) == 2 * comb(4, 2)
+    assert max(abs(count - draws / 12) for count in found.values()) < 5 * np.sqrt(draws / 12)
+
+
+def test_at_the_end_the_last_span_ends_the_text_and_the_first_never_begins_it() -> None:
+    some = Documents.of([[BEGIN, 3, 4, 5, 6, 7, 8, END]] * 2000)
+    sources, _ = corrupted(some, placement="end", share=0.43, mean_span=1.5)
+    shapes = {tuple(np.flatnonzero(np.isin(source, IDS))) for source in sources}
+    assert all(len(source) == 6 and source[-2] == IDS[1] for source in sources)
+    assert shapes == {(1, 4), (2, 4)}  # after 1 or 2 of the visible tokens, and after all 3
+
+
+def test_there_are_never_more_spans_than_sentinels() -> None:
+    few = Vocabulary(VOCABULARY.marks, VOCABULARY.words, ("<x0>", "<x1>", "<x3>"))
+    task = Objective(Options(share=0.5, mean_span=1), few)
+    sources, _ = task.corrupted(random_texts([40] * 50), np.random.default_rng(0))
+    assert np.isin(sources.tokens, task.sentinels).sum() == 2 * 50
+    assert task.sentinels.tolist() == [few.id("<x0>"), few.id("<x1>")]
+
+
+def test_a_language_without_sentinels_is_refused() -> None:
+    with pytest.raises(ValueError, match="no token '<x0>' in this vocabulary"):
+        Objective(Options(), Vocabulary(VOCABULARY.marks, VOCABULARY.words, ("<mask>",)))
+
+
+def test_a_document_with_nothing_to_hide_is_refused() -> None:
+    with pytest.raises(ValueError, match="document 1 of the batch has no token"):
+        corrupted(Documents.of([[BEGIN, 3, END], [BEGIN, END]]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"share": -0.1}, "share -0.1"),
+        ({"mean_span": 0.5}, "mean_span 0.5"),
+        ({"mean_span": np.inf}, "mean_span inf"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Options(**options)
+
+
+def test_sentinels_and_ends_are_scored_but_are_no_text() -> None:
+    found = scoring.shares(objective(), random_texts([24] * 100), np.random.default_rng(0))
+    assert (found.text, found.scored) == (4 / 25, 6 / 25)  # one span of 4 tokens, its sentinel, <eos>
+
+
+@every_architecture
+def test_loss_and_gradients_of_a_batch_equal_those_of_its_documents(architecture: str) -> None:
+    some, model, task = random_texts([1, 30, 5, 2]), network(architecture), objective(architecture=architecture)
+    batch = task.examples(some, np.random.default_rng(0))
+    sources, answers = task.corrupted(some, np.random.default_rng(0))
+    apart = [
+        conditional(joined(source, answer), source.lengths, architecture)
+        for source, answer in ((sources.take([index]), answers.take([index])) for index in range(len(some)))
+    ]
+    same(gradients(model, [batch]), gradients(model, apart))
+    total, count = task.loss(model, batch)
+    assert count == len(answers.tokens)
+    torch.testing.assert_close(total, sum(scoring.loss(model, one)[0] for one in apart))
+
+
+def scored(model: torch.nn.Module, source: str, answer: list[int], architecture: str) -> np.ndarray:
+    """The log probability of each token of an answer to a source."""
+    pair = documents(source), Documents.of([answer])
+    batch = conditional(joined(*pair), pair[0].lengths, architecture)
+    found = scoring.logits(model, batch).log_softmax(-1).gather(1, batch.targets[:, None])[:, 0]
+    return found.detach().numpy()
+
+
+@every_architecture
+def test_a_hole_is_a_span_of_exactly_one_word(architecture: str) -> None:
+    some = documents(TEXT, "<bos> she picks fig . she picks her fig . <eos>")
+    model = network(architecture)
+    found = objective(architecture=architecture).fill(model, some, np.array([5, 1]))
+    sources = ("she picks her ripe <x0> from her own garden . <eos>", "<x0> picks fig . she picks her fig . <eos>")
+    for index, source in enumerate(sources):
+        answers = [[IDS[0], word, END] for word in VOCABULARY.word_ids]
+        weights = np.exp([scored(model, source, answer, architecture)[1:].sum() for answer in answers])
+        np.testing.assert_allclose(np.exp(found[index, VOCABULARY.word_ids]), weights / weights.sum(), atol=1e-10)
+    assert np.isneginf(found[:, [BEGIN, END, PERIOD, *IDS]]).all()
+
+
+@every_architecture
+def test_a_continuation_is_written_as_the_span_behind_what_is_given(architecture: str) -> None:
+    some, model, task = documents(TEXT), network(architecture), objective(architecture=architecture)
+    found = task.continuation(model, some, np.array([4]))
+    rest = VOCABULARY.encode("ripe plum from her own garden . <eos>")
+    expected = scored(model, "she picks her <x0> <eos>", [IDS[0], *rest], architecture)[1:]
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    ahead = task.next_token(model, documents("<bos> she picks her ripe plum"), np.array([4]))
+    assert ahead[0, VOCABULARY.id("from")] == pytest.approx(expected[2])
+
+
+@every_architecture
+def test_from_scratch_it_writes_a_span_of_an_empty_text(architecture: str) -> None:
+    some, model, task = documents("<bos> she"), network(architecture), objective(architecture=architecture)
+    (found,) = task.continuation(model, some, np.array([1]))
+    expected = scored(model, "<x0> <eos>", [IDS[0], VOCABULARY.id("she")], architecture)
+    assert found == pytest.approx(expected[1])
