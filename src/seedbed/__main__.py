@@ -49,11 +49,13 @@ def _plan(context: typer.Context) -> Plan:
 
 @app.command()
 def check_config(context: typer.Context) -> None:
-    """Check every configuration file and every plug-in's options."""
+    """Check every configuration file and every plug-in, and rehearse what is not built yet."""
     from seedbed.pipeline.plan import check
+    from seedbed.pipeline.rehearsal import rehearse
 
     plan = _plan(context)
     check(plan.configuration)
+    rehearse(plan)
     studies = plan.configuration.studies
     print(f"configuration fine: {len(studies)} studies, {sum(len(study.runs) for study in studies.values())} runs")
 

@@ -29,7 +29,7 @@ Spoil = Callable[[dict[str, Any]], object]
         (lambda c: c["sentence"][1].update(words="."), "tokens that stand in the vocabulary twice: ."),
         (lambda c: c.update(mean_sentences=0.5), "mean_sentences: 0.5: expected at least 1"),
         (lambda c: c.update(mean_sentences="3"), "mean_sentences: '3': expected a number"),
-        (lambda c: c.update(mean_sentences=True), "mean_sentences: True: expected a number"),
+        (lambda c: c.update(mean_sentences=True), "mean_sentences: true: expected a number"),
         (lambda c: c.update(mean_sentences=float("nan")), "mean_sentences: nan: expected a finite number"),
         (lambda c: c.update(lexicon=[]), r"lexicon: \[\]: expected a mapping"),
         (lambda c: c["lexicon"].update(verb=[]), r"lexicon.verb: \[\]: expected a list with at least one"),
@@ -37,7 +37,7 @@ Spoil = Callable[[dict[str, Any]], object]
             lambda c: c["lexicon"].update(verb=["pick", "pick"]),
             r"lexicon.verb\[1\]: 'pick': expected every name once",
         ),
-        (lambda c: c["lexicon"].update(verb={True: {}}), "lexicon.verb: True: expected a key that is text"),
+        (lambda c: c["lexicon"].update(verb={True: {}}), "lexicon.verb: true: expected a key that is text"),
         (
             lambda c: c["lexicon"]["noun"].update(fig={"clas": "fruit"}),
             "lexicon.noun.fig: 'clas': .* mean class",

@@ -60,32 +60,48 @@ def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> No
     [
         ("titel", "x", r"config/studies/tiny\.yaml: titel: unknown key; did you mean title"),
         ("data.text.langauge", "x", r"data\.text\.langauge: unknown key; did you mean language"),
-        ("data.text.training", "10", r"data\.text\.training: .*integer, found '10'"),
-        ("data.text.training", 0, r"data\.text\.training: .*greater than or equal to 1, found 0"),
-        ("data.text.test", True, r"data\.text\.test: .*integer, found True"),
-        ("data.text.language", "gardn", r"config/languages/gardn\.yaml: no such file; did you mean garden"),
+        ("data.text.training", "10", r"data\.text\.training: expected a whole number, found '10'$"),
+        ("data.text.training", 0, r"data\.text\.training: expected at least 1, found 0"),
+        ("data.text.test", True, r"data\.text\.test: expected a whole number, found true"),
+        (
+            "data.text.language",
+            "gardn",
+            r"language: gardn: no config/languages/gardn\.yaml; did you mean garden",
+        ),
         ("runs.flm.modle", {}, r"runs\.flm\.modle: unknown key; did you mean model"),
         ("runs.flm.data", "txt", r"runs\.flm\.data: txt: did you mean text"),
         (
             "runs.flm.model.kind",
             "transfomer",
-            r"runs\.flm\.model: no models/transfomer\.py; did you mean transformer",
+            r"runs\.flm\.model\.kind: no models/transfomer\.py; did you mean transformer",
         ),
         ("runs.flm.model.d_modle", 1, r"runs\.flm\.model\.d_modle: .*did you mean d_model"),
-        ("runs.flm.model", {}, r"runs\.flm\.model\.kind: expected the name of a plug-in; known: .*transformer"),
+        (
+            "runs.flm.model",
+            {},
+            r"runs\.flm\.model\.kind: expected the name .*, found nothing; known: .*transformer",
+        ),
         ("runs.flm.objective.kind", 3, r"runs\.flm\.objective\.kind: expected the name of a plug-in"),
-        ("runs.flm.training", {"epochs": 1.5}, r"runs\.flm\.training\.epochs: expected int, found 1\.5"),
-        ("runs.flm.streams", {"dta": 0}, r"runs\.flm\.streams\.dta: .*'data'"),
-        ("runs.flm.seeds", [0, 1], r"runs\.flm\.seeds: .*integer"),
-        ("runs.flm.seeds", 1000, r"runs\.flm\.seeds: .*less than 1000"),
+        (
+            "runs.flm.training",
+            {"epochs": 1.5},
+            r"flm\.training\.epochs: expected a whole number, found 1\.5",
+        ),
+        ("runs.flm.streams", {"dta": 0}, r"runs\.flm\.streams\.dta: unknown key; did you mean data"),
+        ("runs.flm.seeds", [0, 1], r"runs\.flm\.seeds: expected a whole number, found"),
+        ("runs.flm.seeds", 1000, r"runs\.flm\.seeds: expected a number below 1000, found 1000"),
         ("runs.flm.options", {"x": 1}, r"runs\.flm\.options: a trained run"),
-        ("runs.exact.model", {"kind": "transformer"}, r"runs\.exact: a reference run"),
-        ("runs.exact.kind", "exakt", r"runs\.exact\.options: no references/exakt\.py; did you mean exact"),
-        ("runs.Flm", {"label": "x"}, r"runs\.Flm: .*match pattern"),
+        ("runs.exact.model", {"kind": "transformer"}, r"runs\.exact\.model: a reference run"),
+        ("runs.exact.kind", "exakt", r"runs\.exact\.kind: no references/exakt\.py; did you mean exact"),
+        (
+            "runs.Flm",
+            {"label": "x"},
+            r"runs\.Flm: expected lower-case letters, .*, found 'Flm'",
+        ),
         (
             "evaluations.perplexty",
             {},
-            r"evaluations\.perplexty\.options: no evaluations/perplexty\.py; did you mean perplexity",
+            r"evaluations\.perplexty: no evaluations/perplexty\.py; did you mean perplexity",
         ),
         ("evaluations.training.runs", ["flmm"], r"evaluations\.training\.runs: flmm: did you mean flm"),
         ("evaluations.training.runs", ["flm", "flm"], r"evaluations\.training\.runs: flm stands twice"),
@@ -94,13 +110,21 @@ def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> No
             ["flm", "exact"],
             r"training\.runs: exact: training measures runs that train",
         ),
-        ("evaluations.training.runs", "some", r"evaluations\.training\.runs.*'all' or 'trained'"),
-        ("rebuilt", "yes", r"rebuilt: .*boolean, found 'yes'"),
+        (
+            "evaluations.training.runs",
+            "some",
+            r"training\.runs: expected all, trained or a list, found 'some'$",
+        ),
+        ("rebuilt", "yes", r"rebuilt: expected true or false, found 'yes'"),
         ("tune", grid({}, {"d_model": 8}) | {"run": "exact"}, r"tune\.run: exact: known: flm"),
-        ("tune", {"run": "flm", "seeds": 1, "grid": [{}]}, r"tune\.grid: .*at least 2"),
+        ("tune", {"run": "flm", "seeds": 1, "grid": [{}]}, r"tune\.grid: expected more entries, at least 2"),
         ("tune", grid({}, {}), r"tune\.grid: \{\} stands twice"),
         ("tune", grid({}, {"d_modle": 8}), r"tiny\.yaml: tune\.grid\[1\]\.d_modle: .*did you mean d_model"),
-        ("tune", grid({"d_model": "8"}, {}), r"tiny\.yaml: tune\.grid\[0\]\.d_model: expected int, found '8'"),
+        (
+            "tune",
+            grid({"d_model": "8"}, {}),
+            r"tune\.grid\[0\]\.d_model: expected a whole number, found '8'",
+        ),
     ],
 )
 def test_a_wrong_value_names_its_place_and_the_remedy(
@@ -115,12 +139,15 @@ def test_a_wrong_value_names_its_place_and_the_remedy(
     [
         ({"studies": ["tiny"], "seed": 3}, r"config/config\.yaml: seeds: this key is required"),
         ({"studies": ["tiny"], "seeds": 3, "sedes": 3}, r"sedes: unknown key; did you mean seeds"),
-        ({"studies": [], "seeds": 3}, r"studies: .*at least 1"),
+        ({"studies": [], "seeds": 3}, r"studies: expected more entries, at least 1"),
         ({"studies": ["tiny", "tiny"], "seeds": 3}, r"config/config\.yaml: studies: tiny stands twice"),
-        ({"studies": ["tny"], "seeds": 3}, r"config/studies/tny\.yaml: no such file; did you mean tiny"),
-        ({"studies": "tiny", "seeds": 3}, r"studies: .*list, found 'tiny'"),
-        ({"studies": ["tiny"], "seeds": 0}, r"seeds: .*greater than or equal to 1"),
-        ({"studies": ["tiny"], "seeds": 1e3}, r"seeds: .*integer"),
+        (
+            {"studies": ["tny"], "seeds": 3},
+            r"studies: tny: no config/studies/tny\.yaml; did you mean tiny",
+        ),
+        ({"studies": "tiny", "seeds": 3}, r"studies: expected a list, found 'tiny'"),
+        ({"studies": ["tiny"], "seeds": 0}, r"seeds: expected at least 1"),
+        ({"studies": ["tiny"], "seeds": 1e3}, r"seeds: expected a whole number, found"),
     ],
 )
 def test_wrong_settings_are_refused(tmp_path: Path, settings: dict[str, Any], message: str) -> None:
@@ -133,13 +160,13 @@ def test_overrides_are_checked_like_the_file(tmp_path: Path) -> None:
     assert Configuration(overrides(["seeds=2"]), root).settings.seeds == 2
     with pytest.raises(ConfigError, match=r"--config: sedes: unknown key; did you mean seeds"):
         Configuration(overrides(["sedes=2"]), root)
-    with pytest.raises(ConfigError, match=r"--config: seeds: .*integer, found 'two'"):
+    with pytest.raises(ConfigError, match=r"--config: seeds: expected a whole number, found 'two'"):
         Configuration(overrides(["seeds=two"]), root)
     with pytest.raises(ConfigError, match=r"--config: studies: tiny stands twice"):
         Configuration(overrides(["studies=[tiny, tiny]"]), root)
     with pytest.raises(ConfigError, match="expected KEY=VALUE"):
         overrides(["seeds"])
-    with pytest.raises(ConfigError, match=r"--config seeds=\[: "):
+    with pytest.raises(ConfigError, match=r"^--config seeds=\[, line 2, column 1: "):
         overrides(["seeds=["])
 
 

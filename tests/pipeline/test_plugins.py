@@ -4,11 +4,13 @@ import inspect
 import math
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
+import seedbed.models
 from seedbed.pipeline import plugins
 from seedbed.pipeline.yaml import ConfigError
 
@@ -37,11 +39,11 @@ def test_given_values_replace_defaults_and_a_whole_number_is_a_float() -> None:
     ("values", "message"),
     [
         ({"epoch": 3}, r"place\.epoch: loop has no such option; did you mean epochs"),
-        ({"epochs": "3"}, r"place\.epochs: expected int, found '3'"),
-        ({"epochs": True}, r"place\.epochs: expected int, found True"),
+        ({"epochs": "3"}, r"place\.epochs: expected a whole number, found '3'"),
+        ({"epochs": True}, r"place\.epochs: expected a whole number, found true"),
         ({"learning_rate": math.nan}, r"place\.learning_rate: expected a finite number, found nan"),
         ({"learning_rate": -math.inf}, r"place\.learning_rate: expected a finite number, found -inf"),
-        ({"learning_rate": "1e-3"}, r"place\.learning_rate: expected float, found '1e-3'"),
+        ({"learning_rate": "1e-3"}, r"place\.learning_rate: expected a number, found '1e-3'"),
     ],
 )
 def test_a_wrong_option_names_the_place_and_the_remedy(values: dict[str, object], message: str) -> None:
@@ -67,7 +69,7 @@ def test_what_a_protocol_asks_and_a_plugin_offers_are_methods_by_name() -> None:
 
 def test_an_unknown_plugin_names_the_near_ones() -> None:
     with pytest.raises(ConfigError, match="did you mean transformer"):
-        plugins.options("models", "transfomer", {}, "place")
+        plugins.check_name("models", "transfomer", "place")
 
 
 def test_a_choice_outside_a_literal_is_refused(tmp_path: Path) -> None:
@@ -100,3 +102,74 @@ def test_a_plugin_that_is_no_python_is_named_with_its_line(tmp_path: Path) -> No
     path.write_text("x = 1\nclass Options\n")
     with pytest.raises(ConfigError, match=r"plugin\.py:2: "):
         plugins._declared(path)
+
+
+OPTIONS = "from dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Options:\n    size: int = 1\n"
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The file of a model that is called `mine`, in a package of its own."""
+    path = tmp_path / "src/seedbed/models/mine.py"
+    path.parent.mkdir(parents=True)
+    monkeypatch.setattr(plugins, "PACKAGE", tmp_path / "src/seedbed")
+    monkeypatch.setattr(seedbed.models, "__path__", [str(path.parent)])
+    yield path
+    sys.modules.pop("seedbed.models.mine", None)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (OPTIONS.replace("int = 1", "int = "), "src/seedbed/models/mine.py:6: no Python: "),
+        ("\0" + OPTIONS, "src/seedbed/models/mine.py"),
+        (
+            OPTIONS.replace(" = 1", ""),
+            "src/seedbed/models/mine.py:6: size: int: an option is int, float, bool, str",
+        ),
+        (OPTIONS.replace("= 1", "= len('a')"), "src/seedbed/models/mine.py:6: size: int = len('a'): an option is"),
+        (OPTIONS.replace("int = 1", "list = 1"), "src/seedbed/models/mine.py:6: size: list = 1: an option is int"),
+        (
+            OPTIONS.replace("= 1", "= 'a'"),
+            "src/seedbed/models/mine.py:6: size: int = 'a': expected a whole number",
+        ),
+        (
+            OPTIONS.replace("int = 1", "Literal['a', 'b'] = 'c'"),
+            "src/seedbed/models/mine.py:6: size: Literal['a', 'b'] = 'c': 'c': known: a, b",
+        ),
+        ("x = 1\n", "place.kind: models/mine.py defines no class Options; known: none"),
+        (OPTIONS, "place: models/mine.py defines no Model"),
+        (
+            "import nosuch\n" + OPTIONS,
+            "place: models/mine.py cannot be imported: src/seedbed/models/mine.py:1: ModuleNotFoundError: ",
+        ),
+        (
+            OPTIONS + "\n\nraise ValueError('broken')\n",
+            "place: models/mine.py cannot be imported: src/seedbed/models/mine.py:9: ValueError: broken",
+        ),
+        (
+            OPTIONS.replace("@dataclass(frozen=True)", "") + "\n\nclass Model: ...\n",
+            "place: TypeError: Options() takes no arguments",
+        ),
+        (
+            OPTIONS
+            + "\n    def __post_init__(self) -> None:\n        raise KeyError('size')\n\n\nclass Model: ...\n",
+            "place: src/seedbed/models/mine.py:9: KeyError: 'size'",
+        ),
+        (
+            OPTIONS + "\n    def __post_init__(self) -> None:\n        raise ValueError('size 1: too small')\n\n\n"
+            "class Model: ...\n",
+            "place: size 1: too small",
+        ),
+    ],
+)
+def test_a_broken_plugin_is_said_with_its_file(mine: Path, source: str, said: str) -> None:
+    mine.write_text(source)
+    with pytest.raises(ConfigError) as error:
+        _use_mine()
+    assert str(error.value).startswith(said)
+
+
+def _use_mine() -> None:
+    plugins.check_name("models", "mine", "place.kind")
+    plugins.build("models", "mine", plugins.options("models", "mine", {}, "place"), "place")

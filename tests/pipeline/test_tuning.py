@@ -24,7 +24,7 @@ STUDY = {
     "rebuilt": True,
     "data": {"text": {"language": "letters", "training": 6, "validation": 4, "test": 4}},
     "runs": {"flm": {"label": "L", "model": {"kind": "transformer"}, "objective": {"kind": "flm"}}},
-    "evaluations": {},
+    "evaluations": {"perplexity": {}},
     "tune": {"run": "flm", "seeds": 3, "grid": [{"layers": 1}, {"layers": 2}, {"layers": 3}]},
 }
 LANGUAGE = """
@@ -121,4 +121,4 @@ def test_an_unknown_study_names_the_near_ones(tmp_path: Path) -> None:
 
 def test_a_study_without_a_grid_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"config/studies/garden\.yaml: tune: this key is required"):
-        tune(plan_of(tmp_path, STUDY | {"tune": None}), "garden")
+        tune(plan_of(tmp_path, {key: value for key, value in STUDY.items() if key != "tune"}), "garden")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from seedbed.pipeline.configuration import ROOT
 
-PARTS = ("Snakefile", "workflow", "profiles", "config", "src", "report", "environment.yml")
+PARTS = ("Snakefile", "workflow", "profiles", "src", "report", "environment.yml")
 STUDY = """
 title: Miniature
 lead: A study of seconds.
@@ -126,6 +126,12 @@ def make(root: Path) -> Project:
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
+    return configure(root)
+
+
+def configure(root: Path) -> Project:
+    """The miniature's configuration alone."""
+    shutil.copytree(ROOT / "config", root / "config")
     (root / "config/studies/garden.yaml").write_text(STUDY, encoding="utf-8")
     (root / "config/claims/objectives.yaml").write_text(CLAIMS, encoding="utf-8")
     (root / "config/claims/excluded.yaml").write_text(EXCLUDED, encoding="utf-8")

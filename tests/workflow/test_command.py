@@ -82,7 +82,7 @@ def test_a_wrong_configuration_is_a_message_not_a_traceback(project: Project) ->
     project.edit("config/studies/garden.yaml", "kind: flm", "kind: flmm")
     done = project.command("build")
     assert done.returncode == 2
-    assert "runs.flm.objective: no objectives/flmm.py; did you mean flm?" in done.stdout
+    assert "runs.flm.objective.kind: no objectives/flmm.py; did you mean flm?" in done.stdout
     assert "Traceback" not in done.stdout
 
 
@@ -91,6 +91,14 @@ def test_options_that_contradict_each_other_stop_the_build_before_any_job(projec
     done = project.command("build")
     assert done.returncode == 2
     assert "heads" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_claim_about_what_nothing_measures_stops_the_build_before_any_job(project: Project) -> None:
+    project.edit("config/claims/objectives.yaml", "run: flm, metric: divergence", "run: flm, metric: divergense")
+    done = project.command("build")
+    assert done.returncode == 2
+    assert "objectives:best.check: metric divergense: nothing measures it; did you mean divergence" in done.stdout
     assert "Traceback" not in done.stdout
 
 
@@ -104,9 +112,11 @@ def test_a_grammar_that_means_nothing_stops_the_build_before_any_job(project: Pr
 
 def test_a_failed_job_is_shown_with_its_log_and_the_remedy(project: Project) -> None:
     project.edit(
-        "src/seedbed/evaluations/perplexity.py",
-        "yield mean(",
-        'raise ArithmeticError("on purpose")\n    yield mean(',
+        "src/seedbed/evaluations/training.py",
+        "log, corpus = model.log, model.corpus",
+        # A rehearsal has fewer documents, and passes.
+        "log, corpus = model.log, model.corpus\n"
+        '    if len(corpus) > 64:\n        raise ArithmeticError("on purpose")',
     )
     done = project.command("build")
     assert done.returncode != 0

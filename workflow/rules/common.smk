@@ -21,6 +21,7 @@ try:
     PLAN = plan.Plan(Configuration(config))
     PLAN.claims
     PLAN.watched
+    list(PLAN.files())  # fingerprints are taken from code, which may be none
 except ConfigError as error:
     raise WorkflowError(str(error))
 

@@ -30,6 +30,10 @@ class Options:
     others: str = ""
     agreement: str = ""  # last word of an antecedent and the slot's word that agrees with it
 
+    def __post_init__(self) -> None:
+        if self.window < 1:
+            raise ValueError(f"window {self.window}: expected at least 1 word")
+
 
 def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:
     """The facts of the language: sizes, entropies, lengths and shares, words, and the lecture's examples.
@@ -93,7 +97,7 @@ def _examples(sentences: Sentences, options: Options) -> Iterator[Observation]:
         yield Observation("withheld", float(withheld), {"pair": pair}, "share")
     for word in _listed(options.prepositions):
         yield from _after(language, word, options)
-    if agreeing := [pair.split() for pair in _listed(options.agreement)]:
+    if agreeing := [_pair(pair) for pair in _listed(options.agreement)]:
         # The least over subjects: 1 says that every subject decides the word.
         least = min(words.agreement(sentences, options.slot, options.antecedent, *pair) for pair in agreeing)
         yield Observation("possessive_decided", least, unit="share")
@@ -107,6 +111,13 @@ def _after(language: Language, word: str, options: Options) -> Iterator[Observat
     for other in _listed(options.others):
         share = float(following[language.vocabulary.id(other)])
         yield Observation("after", share, {"word": word, "next": other}, "share")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    words = text.split()
+    if len(words) != 2:
+        raise ValueError(f"agreement: {text!r}: expected two words, as in 'she her'")
+    return words[0], words[1]
 
 
 def _listed(text: str) -> list[str]:

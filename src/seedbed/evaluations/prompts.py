@@ -21,6 +21,10 @@ class Options:
     slot: str = "tail possessive"  # its words are always told
     least: float = 0.001  # and so is a token that the language or the predictor gives more
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.least <= 1:
+            raise ValueError(f"least {self.least}: expected a probability, 0 to 1")
+
 
 def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:
     """``next_probability`` by prompt and token.

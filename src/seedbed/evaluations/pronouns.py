@@ -24,6 +24,10 @@ class Options:
     antecedent: str = "subject"  # the slot that decides it
     window: int = 5  # the antecedent's last word is at most so many words back: inside
 
+    def __post_init__(self) -> None:
+        if self.window < 1:
+            raise ValueError(f"window {self.window}: expected at least 1 word")
+
 
 def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:
     """Probability and accuracy of the right word over the whole vocabulary, inside and outside the window.

@@ -36,7 +36,7 @@ def _rows(model: TrainedModel) -> int:
     found = [name for name in parameters if f".{name}".endswith(f".{TABLE}")]
     if len(found) != 1:
         raise ValueError(
-            f"untouched measures runs with a learned position table, one parameter named {TABLE}; this model has "
-            f"{', '.join(parameters) or 'no parameter'}: name only such runs under evaluations.untouched.runs"
+            f"untouched measures runs with a learned position table, one parameter named {TABLE}, and this model "
+            f"has {len(found)}: name only such runs under evaluations.untouched.runs"
         )
     return len(parameters[found[0]])

@@ -273,8 +273,9 @@ class Language:
 
     def _expects(self, slot: str) -> Flags:
         """[S], whether a state expects this slot and no other."""
-        if slot not in self.slots:
-            raise ValueError(f"no slot {slot!r} in this language; {nearest(slot, set(self.slots))}")
+        known = set(self.slots) - {""}
+        if slot not in known:
+            raise ValueError(f"no slot {slot!r} in this language; {nearest(slot, known)}")
         return np.array([name == slot for name in self.slots])
 
     def _possible(self, sentences: Documents) -> Flags:

@@ -8,16 +8,10 @@ shapes and nothing about grammars.
 from __future__ import annotations
 
 import math
-import reprlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from seedbed.names import nearest
-
-#: Whole mappings are cut in error messages, words and templates are not.
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = 100
-_SHORT.maxlevel = 1
+from seedbed.names import nearest, shown
 
 
 class GrammarError(ValueError):
@@ -40,8 +34,8 @@ class Entry:
 
     def error(self, expected: str, hint: str = "") -> GrammarError:
         """An error, to be raised, that says what was expected here."""
-        place, value = self.path or "top level", _SHORT.repr(self.value)
-        return GrammarError(f"{self.file}: {place}: {value}: expected {expected}" + (f"; {hint}" if hint else ""))
+        found = f"{self.path or 'top level'}: {shown(self.value)}"
+        return GrammarError(f"{self.file}: {found}: expected {expected}" + (f"; {hint}" if hint else ""))
 
     def at(self, suffix: str, value: object) -> Entry:
         """Another value, further along the path; with no suffix, a key of this one."""
@@ -83,7 +77,7 @@ class Entry:
     def text(self) -> str:
         """A text that is not blank."""
         if not isinstance(self.value, str) or not self.value.strip():
-            raise self.error("text")
+            raise self.error("text", "quote it" if isinstance(self.value, bool | int | float) else "")
         return self.value
 
     def word(self) -> str:

@@ -17,6 +17,11 @@ from seedbed.names import nearest
 #: value -> attribute -> text
 Lexicon = Mapping[str, Mapping[str, str]]
 
+#: Products of smaller probabilities would vanish.
+_LEAST = 1e-12
+#: Documents of more sentences do not fit in memory, and nearly infinite ones would never end.
+_MOST_SENTENCES = 10_000
+
 _INNERMOST = re.compile(r"\{([^{}]*)\}")
 
 
@@ -164,8 +169,10 @@ def read_grammar(content: Mapping[str, object], file: str) -> Grammar:
     variables = Variables({name: _read_lexicon(entry) for name, entry in top["lexicon"].items().items()}, {})
     for name, entry in top["draws"].items().items():
         variables = replace(variables, draws={**variables.draws, name: _read_draw(name, entry, variables)})
-    if top["mean_sentences"].number() < 1:
-        raise top["mean_sentences"].error("at least 1, since every document has a sentence")
+    if not 1 <= top["mean_sentences"].number() <= _MOST_SENTENCES:
+        raise top["mean_sentences"].error(
+            f"at least 1, since every document has a sentence, and at most {_MOST_SENTENCES}"
+        )
     return Grammar(
         file=file,
         marks=(tokens["begin"].word(), tokens["end"].word(), tokens["period"].word()),
@@ -173,7 +180,7 @@ def read_grammar(content: Mapping[str, object], file: str) -> Grammar:
         mean_sentences=top["mean_sentences"].number(),
         variables=variables,
         slots=tuple(_read_slot(entry, variables) for entry in top["sentence"].elements()),
-        withheld=tuple(_read_combination(entry, variables) for entry in _elements(top, "withheld")),
+        withheld=_read_withheld(_elements(top, "withheld"), variables),
     )
 
 
@@ -228,7 +235,10 @@ def _distribution(
         order = {"lexicon": values, "choices": chosen}[rule["among"].one_of(["lexicon", "choices"])]
         weights = {value: (1 + order.index(value)) ** -rule["exponent"].number() for value in chosen}
     total = sum(weights.values())
-    return {value: weight / total for value, weight in weights.items()}
+    distribution = {value: weight / total for value, weight in weights.items()}
+    if not min(distribution.values()) > _LEAST:
+        raise entry.error(f"weights that give every value a probability above {_LEAST:g}")
+    return distribution
 
 
 def _read_slot(entry: Entry, variables: Variables) -> Slot:
@@ -247,6 +257,15 @@ def _read_slot(entry: Entry, variables: Variables) -> Slot:
     for variable in slot.variables:
         fields["words"].at("", variable).one_of(variables.draws)
     return slot
+
+
+def _read_withheld(entries: list[Entry], variables: Variables) -> tuple[Mapping[str, str], ...]:
+    combinations: list[Mapping[str, str]] = []
+    for entry in entries:
+        combinations.append(_read_combination(entry, variables))
+        if combinations[-1] in combinations[:-1]:
+            raise entry.error("every combination once")
+    return tuple(combinations)
 
 
 def _read_combination(entry: Entry, variables: Variables) -> Mapping[str, str]:

@@ -22,6 +22,7 @@ from tqdm import tqdm
 from seedbed.pipeline.configuration import ROOT, Configuration, overrides
 from seedbed.pipeline.locking import hold_build
 from seedbed.pipeline.plan import PAGE, RESULTS, Plan, check
+from seedbed.pipeline.rehearsal import rehearse
 from seedbed.pipeline.yaml import ConfigError
 
 LOG = RESULTS / "logs" / "build.log"
@@ -46,7 +47,9 @@ def build(config: Sequence[str], cores: str) -> int:
     plan = Plan(Configuration(overrides(config)))
     with hold_build() as lock:
         if plan.pending():
+            print("Checking everything, on a few documents first ...", flush=True)
             check(plan.configuration)
+            rehearse(plan)
             for part in RESULTS.rglob(".*.part"):  # of a job that was killed while it wrote
                 part.unlink()
             snakemake = _Snakemake(config, cores, lock)

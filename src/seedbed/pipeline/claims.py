@@ -5,14 +5,16 @@ This module carries claims to the code that judges them and computes no verdict.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from seedbed.names import nearest
+from seedbed.names import nearest, shown
 from seedbed.pipeline.configuration import ROOT, Configuration
-from seedbed.pipeline.validation import validated
+from seedbed.pipeline.validation import together, validated
 from seedbed.pipeline.yaml import ConfigError, read
-from seedbed.statistics.claims import Claim, ClaimsFile, Excluded, ExcludedFile
+from seedbed.statistics.claims import Claim, ClaimsFile, Excluded, ExcludedFile, Operand, Settings
 
 EXCLUDED = "excluded"
 
@@ -31,19 +33,26 @@ def read_claims(root: Path = ROOT) -> Claims:
     Raises:
         ConfigError: an entry means nothing, stands twice, or repeats a claim that has no check of its own.
     """
-    claims: dict[str, Claim] = {}
-    excluded: dict[str, Excluded] = {}
-    for path in sorted((root / "config" / "claims").glob("*.yaml")):
-        place = path.relative_to(root).as_posix()
-        if path.stem == EXCLUDED:
-            excluded = validated(ExcludedFile, read(path), place).excluded
-        else:
-            entries = validated(ClaimsFile, read(path), place).claims
-            _check_lecture(entries, path.stem, place)
-            claims |= entries
+    paths = sorted((root / "config" / "claims").glob("*.yaml"))
+    lectures = together(partial(_lecture_claims, path) for path in paths if path.stem != EXCLUDED)
+    claims = {name: claim for entries in lectures for name, claim in entries.items()}
+    reasons = [_excluded(path) for path in paths if path.stem == EXCLUDED]
+    excluded = reasons[0] if reasons else {}
     _check_excluded(claims, excluded)
     _check_repeated(claims)
     return Claims(claims, excluded)
+
+
+def _lecture_claims(path: Path) -> dict[str, Claim]:
+    place = f"config/claims/{path.name}"
+    entries = validated(ClaimsFile, read(path, place), place).claims
+    _check_lecture(entries, path.stem, place)
+    return entries
+
+
+def _excluded(path: Path) -> dict[str, Excluded]:
+    place = f"config/claims/{path.name}"
+    return validated(ExcludedFile, read(path, place), place).excluded
 
 
 def check_names(claims: Claims, configuration: Configuration) -> None:
@@ -54,15 +63,107 @@ def check_names(claims: Claims, configuration: Configuration) -> None:
     Raises:
         ConfigError: an unknown name; the message says the nearest right one.
     """
-    for name, claim in claims.claims.items():
-        place = f"config/claims/{_lecture(name)}.yaml: claims.{name}"
-        for operand in claim.operands:
-            if _built(operand.study, configuration, place):
-                known = configuration.studies[operand.study].runs
-                for run in operand.runs:
-                    if run not in known:
-                        raise ConfigError(f"{place}: run {run}: {nearest(run, known)}")
-    settings(claims, configuration)
+    operands = [
+        partial(_check_operand, operand, configuration, f"{place_of(name)}.check")
+        for name, claim in claims.claims.items()
+        for operand in claim.operands
+    ]
+    together([lambda: together(operands), lambda: settings(claims, configuration)])
+
+
+def _check_operand(operand: Operand, configuration: Configuration, place: str) -> None:
+    if _built(operand.study, configuration, place):
+        known = configuration.studies[operand.study].runs
+        for run in operand.runs:
+            if run not in known:
+                raise ConfigError(f"{place}: run {run}: {nearest(run, known)}")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """That an evaluation of a run yields a metric, and under which condition."""
+
+    study: str
+    run: str
+    evaluation: str
+    metric: str
+    condition: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a file asks of the observations: a metric of runs, under each of some conditions."""
+
+    place: str
+    study: str
+    runs: tuple[str, ...]
+    metric: str
+    conditions: Sequence[Mapping[str, object]]
+
+
+def wanted(claims: Claims) -> list[Wanted]:
+    """What the claims ask for."""
+    return [
+        Wanted(f"{place_of(name)}.check", one.study, one.runs, one.metric, one.conditions)
+        for name, claim in claims.claims.items()
+        for one in claim.operands
+    ]
+
+
+def check_measured(wanted: Iterable[Wanted], seen: Collection[Seen], configuration: Configuration) -> None:
+    """Everything wanted of runs that are measured now is something that an evaluation of them yields.
+
+    Numbers in conditions are not compared: how many epochs or positions there are, a few documents do not tell. A
+    text is right where it was seen, or where it consists of words of the study's languages.
+
+    Raises:
+        ConfigError: an unknown metric, key or text; the message says the nearest right one.
+    """
+    measured = {(one.study, one.run) for one in seen}
+    together(
+        partial(_check_metric, one, seen, configuration)
+        for one in wanted
+        if all((one.study, run) in measured for run in one.runs)
+    )
+
+
+def _check_metric(wanted: Wanted, seen: Collection[Seen], configuration: Configuration) -> None:
+    of_study = [one for one in seen if one.study == wanted.study]
+    among = [one for one in of_study if one.metric == wanted.metric]
+    if not among:
+        known = nearest(wanted.metric, {one.metric for one in of_study})
+        raise ConfigError(f"{wanted.place}: metric {wanted.metric}: nothing measures it; {known}")
+    evaluations = sorted({one.evaluation for one in among})
+    for run in wanted.runs:
+        if not any(run in configuration.evaluated(wanted.study, each) for each in evaluations):
+            measuring = ", ".join(evaluations)
+            raise ConfigError(f"{wanted.place}: {wanted.metric} of run {run}: {measuring} does not measure it")
+    used = {data.language for data in configuration.studies[wanted.study].data.values() if data.language}
+    words = _words([configuration.languages[name] for name in used])
+    for condition in wanted.conditions:
+        _check_condition(condition, among, words, f"{wanted.place}: {wanted.metric}: where")
+
+
+def _check_condition(
+    condition: Mapping[str, object], among: Collection[Seen], words: set[str], place: str
+) -> None:
+    keys = {tuple(sorted(one.condition)) for one in among}
+    if tuple(sorted(condition)) not in keys:
+        listed = " or ".join(", ".join(each) or "nothing" for each in sorted(keys))
+        raise ConfigError(f"{place}: expected {listed}, found {', '.join(condition) or 'nothing'}")
+    for key, value in condition.items():
+        known = {one.condition.get(key) for one in among}
+        if isinstance(value, str) and value not in known and not words.issuperset(value.split()):
+            raise ConfigError(f"{place}.{key}: {value}: {nearest(value, known)}")
+
+
+def _words(content: object) -> set[str]:
+    """Every word of a parsed file, keys included."""
+    if isinstance(content, dict):
+        return set().union(*map(_words, [*content, *content.values()]))
+    if isinstance(content, list):
+        return set().union(*map(_words, content))
+    return set(content.split()) if isinstance(content, str) else set()
 
 
 def settings(claims: Claims, configuration: Configuration) -> dict[str, dict[str, object]]:
@@ -71,21 +172,28 @@ def settings(claims: Claims, configuration: Configuration) -> dict[str, dict[str
     Raises:
         ConfigError: a path that is not in the study, which misspelt would read as a lecture's error.
     """
-    found = {}
-    for name, claim in claims.claims.items():
-        place = f"config/claims/{_lecture(name)}.yaml: claims.{name}"
-        if claim.setting and _built(claim.setting.study, configuration, place):
-            merged = configuration.studies[claim.setting.study].model_dump(mode="json")
-            found[name] = {path: _at(merged, path, place) for path in claim.setting.values}
-    return found
+    chosen = {name: claim.setting for name, claim in claims.claims.items() if claim.setting}
+    steps = [partial(_set, one, configuration, f"{place_of(name)}.setting") for name, one in chosen.items()]
+    found = zip(chosen, together(steps), strict=True)
+    return {name: values for name, values in found if values is not None}
+
+
+def _set(setting: Settings, configuration: Configuration, place: str) -> dict[str, object] | None:
+    """What the study says at each path of the setting; None where the study is not built now."""
+    if not _built(setting.study, configuration, place):
+        return None
+    merged = configuration.studies[setting.study].model_dump(mode="json")
+    return {path: _at(merged, path, place) for path in setting.values}
 
 
 def _at(merged: object, path: str, place: str) -> object:
     for key in path.split("."):
         known = merged if isinstance(merged, dict) else {}
         if key not in known:
-            raise ConfigError(f"{place}: setting {path}: {key}: {nearest(key, known)}")
+            raise ConfigError(f"{place}.values: {path}: {shown(key)}: {nearest(key, known)}")
         merged = known[key]
+    if isinstance(merged, dict | list):
+        raise ConfigError(f"{place}.values: {path}: expected the path of one value, found {shown(merged)}")
     return merged
 
 
@@ -96,6 +204,11 @@ def _built(study: str, configuration: Configuration, place: str) -> bool:
     if study not in known:
         raise ConfigError(f"{place}: study {study}: {nearest(study, known)}")
     return False
+
+
+def place_of(name: str) -> str:
+    """Where a claim stands."""
+    return f"config/claims/{_lecture(name)}.yaml: claims.{name}"
 
 
 def _lecture(name: str) -> str:
@@ -123,5 +236,5 @@ def _check_repeated(claims: dict[str, Claim]) -> None:
     for name, claim in claims.items():
         for target in claim.same_as or ():
             if target not in own:
-                place = f"config/claims/{_lecture(name)}.yaml: claims.{name}.same_as"
+                place = f"{place_of(name)}.same_as"
                 raise ConfigError(f"{place}: {target} is no claim with a check of its own; {nearest(target, own)}")

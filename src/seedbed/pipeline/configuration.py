@@ -6,8 +6,8 @@ module carries values and computes no result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -23,9 +23,9 @@ from pydantic import (
     model_validator,
 )
 
-from seedbed.names import nearest
+from seedbed.names import nearest, shown
 from seedbed.pipeline import plugins
-from seedbed.pipeline.validation import validated
+from seedbed.pipeline.validation import together, validated
 from seedbed.pipeline.yaml import ConfigError, read, read_text
 
 #: The folder that holds config/, workflow/ and src/.
@@ -47,6 +47,7 @@ def _distinct(items: list[_Item]) -> list[_Item]:
 
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9-]*$")]
 PluginName = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]
+Text = Annotated[StrictStr, Field(min_length=1)]
 Seed = Annotated[StrictInt, Field(ge=0, lt=TUNING_SEEDS)]
 Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
 Values = dict[str, Scalar]
@@ -88,7 +89,7 @@ class Start(_Strict):
 class Run(_Strict):
     """A training recipe, or a reference run (``kind``), which trains nothing."""
 
-    label: StrictStr
+    label: Text
     data: Name = "text"
     kind: PluginName | None = None
     options: Values = {}
@@ -109,7 +110,7 @@ class Run(_Strict):
 class Evaluation(_Strict):
     """Which runs an evaluation measures, and its options."""
 
-    runs: Literal["all", "trained"] | Annotated[list[Name], Distinct] = "all"
+    runs: Literal["all", "trained"] | Annotated[list[Name], Field(min_length=1), Distinct] = "all"
     options: Values = {}
 
 
@@ -124,13 +125,13 @@ class Tune(_Strict):
 class Study(_Strict):
     """A subject with its data sets, runs and evaluations (config/studies/NAME.yaml)."""
 
-    title: StrictStr
-    lead: StrictStr
-    rebuilt: StrictBool
-    data: dict[Name, Data]
+    title: Text
+    lead: Text
+    rebuilt: StrictBool = False
+    data: Annotated[dict[Name, Data], Field(min_length=1)]
     training: Values = {}
-    runs: dict[Name, Run]
-    evaluations: dict[PluginName, Evaluation]
+    runs: Annotated[dict[Name, Run], Field(min_length=1)]
+    evaluations: Annotated[dict[PluginName, Evaluation], Field(min_length=1)]
     tune: Tune | None = None
 
 
@@ -157,13 +158,15 @@ class Configuration:
     def __init__(self, overrides: Mapping[str, object] | None = None, root: Path = ROOT) -> None:
         self.root = root
         self.overrides = dict(overrides or {})
-        path = root / "config" / "config.yaml"
-        written = read(path)
-        self._planned = validated(Settings, written, self._shown(path))
+        place = "config/config.yaml"
+        written = read(root / place, place)
+        self._planned = validated(Settings, written, place)
         self.settings = (
             validated(Settings, written | self.overrides, "--config") if self.overrides else self._planned
         )
-        self.studies = {name: self._study(name) for name in self.settings.studies}
+        place = f"{'--config' if 'studies' in self.overrides else place}: studies"
+        steps = [partial(self._study, name, place) for name in self.settings.studies]
+        self.studies = dict(zip(self.settings.studies, together(steps), strict=True))
         self._check_starts()
 
     @property
@@ -213,21 +216,36 @@ class Configuration:
     @cached_property
     def languages(self) -> dict[str, dict[str, object]]:
         """The grammars that the studies use, by name."""
-        used = {data.language for study in self.studies.values() for data in study.data.values()}
-        return {name: read(self._file("languages", name)) for name in sorted(filter(None, used))}
-
-    def _study(self, name: str) -> Study:
-        path = self._file("studies", name)
-        place = self._shown(path)
-        study = validated(Study, read(path), place)
-        _check_names(study, place)
-        runs = {key: _resolved(run, study, f"{place}: runs.{key}") for key, run in study.runs.items()}
-        evaluations = {
-            key: _measuring(key, entry, study, f"{place}: evaluations.{key}")
-            for key, entry in study.evaluations.items()
+        used = {
+            data.language: f"config/studies/{study}.yaml: data.{name}.language"
+            for study, entry in self.studies.items()
+            for name, data in entry.data.items()
+            if data.language
         }
-        data = {key: _drawn(entry, f"{place}: data.{key}") for key, entry in study.data.items()}
-        study = study.model_copy(update={"runs": runs, "evaluations": evaluations, "data": data})
+        steps = [partial(self._named, "languages", name, place) for name, place in sorted(used.items())]
+        return dict(zip(sorted(used), together(steps), strict=True))
+
+    def _study(self, name: str, named: str) -> Study:
+        content, place = self._named("studies", name, named), f"config/studies/{name}.yaml"
+        study = validated(Study, content, place)
+        training = plugins.options("training", "loop", study.training, f"{place}: training")
+        study = study.model_copy(update={"training": training})
+        _check_names(study, place)
+        runs = [partial(_resolved, run, study, f"{place}: runs.{key}") for key, run in study.runs.items()]
+        evaluations = [
+            partial(_measuring, key, entry, f"{place}: evaluations.{key}")
+            for key, entry in study.evaluations.items()
+        ]
+        data = [partial(_drawn, entry, f"{place}: data.{key}") for key, entry in study.data.items()]
+        steps: list[Callable[[], Run | Evaluation | Data]] = [*runs, *evaluations, *data]
+        resolved = iter(together(steps))  # each part takes as many as it has names
+        parts = {
+            key: dict(zip(getattr(study, key), resolved, strict=False)) for key in ("runs", "evaluations", "data")
+        }
+        study = study.model_copy(update=parts)
+        together(
+            partial(_check_measurable, key, study, f"{place}: evaluations.{key}") for key in study.evaluations
+        )
         tuned(study, place)
         return _shortened(study) if self.settings.scope == "sentinels" else study
 
@@ -258,15 +276,14 @@ class Configuration:
                 f"{place}: {start.run} has {there} seeds and {name} {wanted}; give {name} seeds: {there}"
             )
 
-    def _file(self, folder: str, name: str) -> Path:
-        path = self.root / "config" / folder / f"{name}.yaml"
-        if not path.is_file():
-            known = [file.stem for file in path.parent.glob("*.yaml")]
-            raise ConfigError(f"{self._shown(path)}: no such file; {nearest(name, known)}")
-        return path
-
-    def _shown(self, path: Path) -> str:
-        return path.relative_to(self.root).as_posix()
+    def _named(self, folder: str, name: str, named: str) -> dict[str, object]:
+        """The content of a file that the key ``named`` asks for."""
+        place = f"config/{folder}/{name}.yaml"
+        path = self.root / place
+        if not path.exists():
+            known = [file.stem for file in path.parent.glob("*.yaml") if file.is_file()]
+            raise ConfigError(f"{named}: {name}: no {place}; {nearest(name, known)}")
+        return read(path, place)
 
 
 def overrides(texts: Iterable[str]) -> dict[str, object]:
@@ -275,53 +292,73 @@ def overrides(texts: Iterable[str]) -> dict[str, object]:
     Raises:
         ConfigError: a text without ``=``, or a value that is no YAML.
     """
-    pairs = [text.partition("=") for text in texts]
-    for key, equals, value in pairs:
-        if not equals:
-            raise ConfigError(f"--config {key}{value}: expected KEY=VALUE, such as seeds=3")
-    return {key: read_text(value, f"--config {key}={value}") for key, _, value in pairs}
+    found: dict[str, object] = {}
+    for text in texts:
+        key, _, value = text.partition("=")
+        if not key or not value:
+            raise ConfigError(f"--config {text}: expected KEY=VALUE, such as seeds=3")
+        if key in found:
+            raise ConfigError(f"--config {text}: {key} stands twice")
+        found[key] = read_text(value, f"--config {text}")
+    return found
 
 
 def _check_names(study: Study, place: str) -> None:
-    for key, run in study.runs.items():
-        if run.data not in study.data:
-            raise ConfigError(f"{place}: runs.{key}.data: {run.data}: {nearest(run.data, study.data)}")
+    named: list[tuple[str, str, Collection[str]]] = [
+        (f"runs.{key}.data", run.data, study.data) for key, run in study.runs.items()
+    ]
     for key, evaluation in study.evaluations.items():
-        for name in evaluation.runs if isinstance(evaluation.runs, list) else ():
-            if name not in study.runs:
-                raise ConfigError(f"{place}: evaluations.{key}.runs: {name}: {nearest(name, study.runs)}")
-    if study.tune and not (study.tune.run in study.runs and study.runs[study.tune.run].trained):
-        trained = [name for name, run in study.runs.items() if run.trained]
-        raise ConfigError(f"{place}: tune.run: {study.tune.run}: {nearest(study.tune.run, trained)}")
+        chosen = evaluation.runs if isinstance(evaluation.runs, list) else []
+        named += [(f"evaluations.{key}.runs", name, study.runs) for name in chosen]
+    if study.tune:
+        named += [("tune.run", study.tune.run, [name for name, run in study.runs.items() if run.trained])]
+    wrong = [(key, name, known) for key, name, known in named if name not in known]
+    if wrong:
+        raise ConfigError(
+            "\n".join(f"{place}: {key}: {name}: {nearest(name, known)}" for key, name, known in wrong)
+        )
 
 
 def _resolved(run: Run, study: Study, place: str) -> Run:
     """The run with every option that it leaves out filled in, so that a changed default changes the recipe."""
     if run.kind is not None:
-        given = run.model or run.objective or run.training or run.streams or run.seeds or run.start or run.quick
-        if given:
-            raise ConfigError(f"{place}: a reference run (kind: {run.kind}) has only label, data and options")
-        return run.model_copy(
-            update={"options": plugins.options("references", run.kind, run.options, f"{place}.options")}
-        )
+        for key in ("model", "objective", "training", "streams", "seeds", "start", "quick"):
+            if getattr(run, key):
+                raise ConfigError(
+                    f"{place}.{key}: a reference run (kind: {run.kind}) has only label, data and options"
+                )
+        plugins.check_name("references", run.kind, f"{place}.kind")
+        options = plugins.options("references", run.kind, run.options, f"{place}.options")
+        if int(options.get("corpus_seed", 0)) >= TUNING_SEEDS:
+            raise ConfigError(
+                f"{place}.options.corpus_seed: expected a number below {TUNING_SEEDS}, as of any seed"
+            )
+        return run.model_copy(update={"options": options})
     if run.options:
         raise ConfigError(f"{place}.options: a trained run writes its options under model, objective and training")
-    return run.model_copy(
-        update={
-            "model": plugin_values("models", run.model, f"{place}.model"),
-            "objective": plugin_values("objectives", run.objective, f"{place}.objective"),
-            "training": plugins.options("training", "loop", study.training | run.training, f"{place}.training"),
-        }
+    model, objective, training = together(
+        [
+            lambda: plugin_values("models", run.model, f"{place}.model"),
+            lambda: plugin_values("objectives", run.objective, f"{place}.objective"),
+            lambda: plugins.options("training", "loop", study.training | run.training, f"{place}.training"),
+        ]
     )
+    return run.model_copy(update={"model": model, "objective": objective, "training": training})
 
 
-def _measuring(name: str, entry: Evaluation, study: Study, place: str) -> Evaluation:
-    """The evaluation with every option filled in, if it can measure the runs that it names."""
+def _measuring(name: str, entry: Evaluation, place: str) -> Evaluation:
+    """The evaluation with every option filled in."""
+    plugins.check_name("evaluations", name, place)
     options = plugins.options("evaluations", name, entry.options, f"{place}.options")
-    for run in entry.runs if isinstance(entry.runs, list) else ():
+    return entry.model_copy(update={"options": options})
+
+
+def _check_measurable(name: str, study: Study, place: str) -> None:
+    """Every run that an evaluation names is one that it can measure."""
+    chosen = study.evaluations[name].runs
+    for run in chosen if isinstance(chosen, list) else ():
         if obstacle := _obstacle(name, study.runs[run], study):
             raise ConfigError(f"{place}.runs: {run}: {obstacle}")
-    return entry.model_copy(update={"options": options})
 
 
 def _obstacle(evaluation: str, run: Run, study: Study) -> str:
@@ -345,9 +382,9 @@ def _drawn(data: Data, place: str) -> Data:
     """The data set with every option of its task filled in."""
     if data.task is None:
         return data
-    return data.model_copy(
-        update={"options": plugins.options("tasks", data.task, data.options, f"{place}.options")}
-    )
+    plugins.check_name("tasks", data.task, f"{place}.task")
+    options = plugins.options("tasks", data.task, data.options, f"{place}.options")
+    return data.model_copy(update={"options": options})
 
 
 def _shortened(study: Study) -> Study:
@@ -374,11 +411,14 @@ def tuned(study: Study, place: str) -> list[Run]:
     if study.tune is None:
         return []
     run = study.runs[study.tune.run]
+    for index, choice in enumerate(study.tune.grid):
+        if "kind" in choice:
+            raise ConfigError(f"{place}: tune.grid[{index}].kind: a grid is of options of the run's own model")
     models = [
-        plugin_values("models", run.model | choice, f"{place}: tune.grid[{index}]")
+        partial(plugin_values, "models", run.model | choice, f"{place}: tune.grid[{index}]")
         for index, choice in enumerate(study.tune.grid)
     ]
-    return [run.model_copy(update={"model": model}) for model in models]
+    return [run.model_copy(update={"model": model}) for model in together(models)]
 
 
 def plugin_values(folder: str, values: Mapping[str, object], place: str) -> Values:
@@ -389,6 +429,8 @@ def plugin_values(folder: str, values: Mapping[str, object], place: str) -> Valu
     """
     kind = values.get("kind")
     if not isinstance(kind, str):
-        raise ConfigError(f"{place}.kind: expected the name of a plug-in; {nearest(kind, plugins.names(folder))}")
+        known = nearest(kind, plugins.names(folder))
+        raise ConfigError(f"{place}.kind: expected the name of a plug-in, found {shown(kind)}; {known}")
+    plugins.check_name(folder, kind, f"{place}.kind")
     given = {key: value for key, value in values.items() if key != "kind"}
     return {"kind": kind} | plugins.options(folder, kind, given, place)

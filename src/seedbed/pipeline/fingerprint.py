@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from seedbed.pipeline.plugins import PACKAGE
+from seedbed.pipeline.plugins import PACKAGE, parsed
 
 #: What numbers computed here depend on, beside our own code.
 COMPUTING = ("numpy", "torch")
@@ -138,4 +138,4 @@ def _meaning(path: Path) -> str:
 
 @cache
 def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    return parsed(path)

@@ -6,16 +6,17 @@ the workflow must be quick: nothing here imports torch or pandas.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 from seedbed.pipeline import plugins
 from seedbed.pipeline.claims import Claims, check_names, read_claims, settings
-from seedbed.pipeline.configuration import ROOT, Configuration, Data, Run, Values, tuned
+from seedbed.pipeline.configuration import ROOT, Configuration, Data, Run, Study, Values, tuned
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
 from seedbed.pipeline.reference import contents, read_watched
 from seedbed.pipeline.storage import FORMAT, carries
+from seedbed.pipeline.validation import together
 from seedbed.pipeline.yaml import ConfigError
 from seedbed.statistics.observed import Cell
 
@@ -342,29 +343,37 @@ def check(configuration: Configuration) -> None:
     """Compile every grammar and build every plug-in's Options, which checks how they hang together.
 
     Raises:
-        ConfigError: a grammar means nothing, or a plug-in refuses its options.
+        ConfigError: a grammar means nothing, or a plug-in refuses its options; everything that is wrong at once.
     """
+    languages = [partial(_compile, name, grammar) for name, grammar in configuration.languages.items()]
+    options = [
+        partial(plugins.build, folder, kind, values, f"config/studies/{name}.yaml: {key}")
+        for name, study in configuration.studies.items()
+        for key, folder, kind, values in _optional(study, f"config/studies/{name}.yaml")
+    ]
+    together([lambda: together(languages), lambda: together(options)])
+
+
+def _compile(name: str, grammar: Mapping[str, object]) -> None:
     from seedbed.languages.compilation import read_language
 
-    for name, grammar in configuration.languages.items():
-        try:
-            read_language(grammar, f"config/languages/{name}.yaml")
-        except ValueError as error:
-            raise ConfigError(str(error)) from error
-    for name, study in configuration.studies.items():
-        file = f"config/studies/{name}.yaml"
-        for key, data in study.data.items():
-            if data.task:
-                plugins.build("tasks", data.task, data.options, f"{file}: data.{key}.options")
-        for key, run in study.runs.items():
-            _build(run, f"{file}: runs.{key}")
-        for index, run in enumerate(tuned(study, file)):
-            plugins.build("models", *split(run.model), f"{file}: tune.grid[{index}]")
-        for key, entry in study.evaluations.items():
-            plugins.build("evaluations", key, entry.options, f"{file}: evaluations.{key}.options")
+    try:
+        read_language(grammar, f"config/languages/{name}.yaml")
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
-def _build(run: Run, place: str) -> None:
+def _optional(study: Study, file: str) -> Iterator[tuple[str, str, str, Values]]:
+    """Every plug-in that a study asks for: where, folder, name, options."""
+    for name, data in study.data.items():
+        if data.task:
+            yield f"data.{name}.options", "tasks", data.task, data.options
     keys = {"models": "model", "objectives": "objective", "references": "options"}
-    for folder, kind, options in _plugins(run):
-        plugins.build(folder, kind, options, f"{place}.{keys.get(folder, folder)}")
+    for name, run in study.runs.items():
+        for folder, kind, values in _plugins(run):
+            shared = folder == "training" and values == study.training
+            yield "training" if shared else f"runs.{name}.{keys.get(folder, folder)}", folder, kind, values
+    for index, run in enumerate(tuned(study, file)):
+        yield f"tune.grid[{index}]", "models", *split(run.model)
+    for name, entry in study.evaluations.items():
+        yield f"evaluations.{name}.options", "evaluations", name, entry.options

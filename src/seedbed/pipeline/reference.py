@@ -25,6 +25,7 @@ from seedbed.statistics.observed import Cell
 if TYPE_CHECKING:
     import pyarrow as pa
 
+WATCHED = Path("config") / "watched.yaml"
 FOLDER = Path("results") / "reference"
 SENTINELS = FOLDER / "sentinels.parquet"
 _ENVIRONMENT = "environment"
@@ -57,20 +58,19 @@ def read_watched(configuration: Configuration) -> list[Cell]:
     Raises:
         ConfigError: a wrong key, a study that no file describes, or a run that its study does not have.
     """
-    path = configuration.root / "config" / "watched.yaml"
-    if not path.is_file():
+    path, place = configuration.root / WATCHED, WATCHED.as_posix()
+    if not path.exists():
         return []
-    place = path.relative_to(configuration.root).as_posix()
     found = []
-    for index, one in enumerate(validated(WatchedFile, read(path), place).watched):
+    for index, one in enumerate(validated(WatchedFile, read(path, place), place).watched):
         known = [file.stem for file in (path.parent / "studies").glob("*.yaml")]
         if one.study not in known:
-            raise ConfigError(f"{place}: watched.{index}.study: {one.study}: {nearest(one.study, known)}")
+            raise ConfigError(f"{place}: watched[{index}].study: {one.study}: {nearest(one.study, known)}")
         if one.study not in configuration.studies:
             continue
         runs = configuration.studies[one.study].runs
         if one.run not in runs:
-            raise ConfigError(f"{place}: watched.{index}.run: {one.run}: {nearest(one.run, runs)}")
+            raise ConfigError(f"{place}: watched[{index}].run: {one.run}: {nearest(one.run, runs)}")
         if one.run in configuration.runs(one.study):
             found.append(Cell(one.study, one.run, one.metric, condition_text(one.where)))
     return found

@@ -24,6 +24,8 @@ Numbers = NDArray[np.float64]
 
 #: Where the formula gives no discount above 0, as in a tiny corpus: a half, so that nothing unseen gets 0.
 _FALLBACK = 0.5
+#: Each length costs a pass over the corpus, and no sentence is so long.
+_LONGEST = 100
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,8 @@ class Options:
     corpus_seed: int = 0  # whose training corpus is counted
 
     def __post_init__(self) -> None:
-        if self.order < 1:
-            raise ValueError(f"order {self.order}: expected at least 1")
+        if not 1 <= self.order <= _LONGEST:
+            raise ValueError(f"order {self.order}: expected 1 to {_LONGEST}")
         if self.corpus_seed < 0:
             raise ValueError(f"corpus_seed {self.corpus_seed}: expected a seed, 0 or above")
 

@@ -38,6 +38,13 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _distinct(values: list[Key]) -> list[Key]:
+    twice = [value for index, value in enumerate(values) if value in values[:index]]
+    if twice:
+        raise ValueError(f"{twice[0]} stands twice")
+    return values
+
+
 class Passes(_Strict):
     """What a value must be so that its seed counts as a success."""
 
@@ -68,11 +75,17 @@ class Operand(_Strict):
     study: Name
     run: Name
     metric: Word
-    where: dict[str, Key | Annotated[list[Key], Field(min_length=1)]] = {}
+    where: dict[str, Key | Annotated[list[Key], Field(min_length=1), AfterValidator(_distinct)]] = {}
     minus: Name | None = None
     scale: Literal["perplexity"] | None = None
     seeds: Literal["mean", "sd", "share"] = "mean"
     passes: Passes | None = None
+
+    @model_validator(mode="after")
+    def _differs(self) -> Operand:
+        if self.minus == self.run:
+            raise ValueError(f"minus: {self.minus} is the run itself")
+        return self
 
     @model_validator(mode="after")
     def _passes_with_share(self) -> Operand:
@@ -295,3 +308,5 @@ def _same_length(to: object, operand: Operand) -> None:
 def _several(operands: list[Operand]) -> None:
     if sum(len(operand.conditions) for operand in operands) < 2:
         raise ValueError("of: a comparison needs at least two numbers")
+    if any(operand in operands[:index] for index, operand in enumerate(operands)):
+        raise ValueError("of: a comparison of a number with itself")

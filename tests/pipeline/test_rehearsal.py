@@ -1,0 +1,205 @@
+"""What only a computation finds out is found out on a few documents, before any job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from miniature import Project
+
+from seedbed.pipeline import jobs
+from seedbed.pipeline.configuration import Configuration
+from seedbed.pipeline.plan import Plan
+from seedbed.pipeline.rehearsal import rehearse
+from seedbed.pipeline.yaml import ConfigError
+
+STUDY = """
+title: Letters
+lead: A language of three letters.
+data: {text: {language: letters, training: 1000, validation: 500, test: 500}}
+training: {epochs: 50, batch: 16, warm_up: 2}
+runs:
+  flm:
+    label: Transformer
+    model: {kind: transformer, d_model: 8, heads: 2, layers: 1, d_ff: 8, positions: learned}
+    objective: {kind: flm}
+  exact: {label: the language itself, kind: exact}
+evaluations:
+  perplexity: {}
+  prompts: {options: {prompts: a a, slot: word}}
+"""
+LANGUAGE = """
+tokens: {begin: <bos>, end: <eos>, period: "."}
+mean_sentences: 3
+lexicon: {word: [a, b, c]}
+draws: {word: {}}
+sentence:
+  - {slot: word, words: "{word}"}
+  - {slot: again, words: "{word}"}
+"""
+CLAIMS = """
+claims:
+  notes:a:
+    says: The network is near to the language.
+    section: "1"
+    check:
+      kind: bound
+      of: {study: letters, run: flm, metric: divergence, where: {sentences: all}}
+      at_most: 1
+  notes:b:
+    says: After an a, c cannot come.
+    section: "1"
+    check:
+      kind: exact
+      of: {study: letters, run: exact, metric: next_probability, where: {prompt: a a, token: c}}
+      to: 0
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    for folder in ("studies", "languages", "claims"):
+        (tmp_path / "config" / folder).mkdir(parents=True)
+    (tmp_path / "config/config.yaml").write_text("studies: [letters]\nseeds: 5\n")
+    (tmp_path / "config/studies/letters.yaml").write_text(STUDY)
+    (tmp_path / "config/languages/letters.yaml").write_text(LANGUAGE)
+    (tmp_path / "config/claims/notes.yaml").write_text(CLAIMS)
+    monkeypatch.chdir(tmp_path)
+    return Project(tmp_path)
+
+
+def _plan(project: Project) -> Plan:
+    return Plan(Configuration(root=project.root))
+
+
+def test_a_right_project_passes_and_nothing_is_kept(project: Project) -> None:
+    rehearse(_plan(project))
+    assert [path.name for path in project.root.iterdir()] == ["config"]
+    assert Path.cwd() == project.root
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "prompts: a a",
+            "prompts: a d",
+            "evaluations.prompts, measuring flm: no token 'd' in this vocabulary; known: ",
+        ),
+        ("prompts: a a", "prompts: a .", "evaluations.prompts, measuring flm: no document begins so: '.'"),
+        ("slot: word", "slot: wrd", "evaluations.prompts, measuring flm: no slot 'wrd' in this language; did"),
+        ("prompts: a a", "prompts: a a | a a", "evaluations.prompts, measuring flm: measured twice: "),
+        ("positions: learned", "embedding_std: -1", "runs.flm: src/seedbed/models/embedding.py:"),
+        (
+            "positions: learned",
+            "positions: learned, max_positions: 3",
+            "runs.flm: ",
+        ),
+        (
+            "positions: learned}\n    objective: {kind: flm}\n",
+            "positions: none}\n    objective: {kind: flm}\n",
+            "evaluations.untouched, measuring flm: untouched measures runs with a learned position table",
+        ),
+    ],
+)
+def test_what_would_fail_in_a_job_is_said_with_its_key(project: Project, old: str, new: str, said: str) -> None:
+    project.edit("config/studies/letters.yaml", "perplexity: {}", "perplexity: {}\n  untouched: {}")
+    project.edit("config/studies/letters.yaml", old, new)
+    with pytest.raises(ConfigError) as error:
+        rehearse(_plan(project))
+    assert str(error.value).startswith(f"config/studies/letters.yaml: {said}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "metric: divergence",
+            "metric: divergense",
+            "a.check: metric divergense: nothing measures it; did you mean",
+        ),
+        (
+            "{sentences: all}",
+            "{sentence: all}",
+            "a.check: divergence: where: expected sentences, found sentence",
+        ),
+        ("{sentences: all}", "{sentences: al}", "a.check: divergence: where.sentences: al: did you mean all?"),
+        ("{prompt: a a, token: c}", "{token: c}", "b.check: next_probability: where: expected prompt, token, f"),
+        (
+            "{prompt: a a, token: c}",
+            "{prompt: a d, token: c}",
+            "b.check: next_probability: where.prompt: a d: did you mean a a?",
+        ),
+    ],
+)
+def test_a_claim_about_what_nothing_measures_is_said_with_the_nearest_name(
+    project: Project, old: str, new: str, said: str
+) -> None:
+    project.edit("config/claims/notes.yaml", old, new)
+    with pytest.raises(ConfigError) as error:
+        rehearse(_plan(project))
+    assert str(error.value).startswith(f"config/claims/notes.yaml: claims.notes:{said}")
+
+
+def test_a_claim_about_a_run_that_its_evaluation_leaves_out_is_refused(project: Project) -> None:
+    project.edit("config/studies/letters.yaml", "perplexity: {}", "perplexity: {runs: [exact]}")
+    with pytest.raises(
+        ConfigError, match=r"notes:a\.check: divergence of run flm: perplexity does not measure it"
+    ):
+        rehearse(_plan(project))
+
+
+def test_a_word_of_the_language_may_stand_in_a_condition_though_it_was_not_seen(project: Project) -> None:
+    project.edit("config/claims/notes.yaml", "prompt: a a, token: c", "prompt: b b, token: again")
+    rehearse(_plan(project))
+
+
+def test_a_watched_number_that_nothing_measures_is_refused(project: Project) -> None:
+    (project.root / "config/watched.yaml").write_text("watched: [{study: letters, run: flm, metric: divergense}]")
+    with pytest.raises(ConfigError, match=r"^config/watched\.yaml: metric divergense: .*did you mean divergence"):
+        rehearse(_plan(project))
+
+
+def test_a_run_that_begins_with_anothers_weights_is_rehearsed_after_it(project: Project) -> None:
+    text = STUDY.partition("  flm:\n")[2].partition("  exact:")[0]
+    later = f"  a-later:\n{text}    start: {{study: letters, run: flm}}\n"
+    project.edit("config/studies/letters.yaml", "runs:\n", f"runs:\n{later}")
+    project.edit("config/studies/letters.yaml", "perplexity: {}", "perplexity: {runs: [a-later]}")
+    project.edit("config/claims/notes.yaml", "run: flm", "run: a-later")
+    rehearse(_plan(project))
+
+
+def test_everything_that_fails_is_said_at_once(project: Project) -> None:
+    project.edit("config/studies/letters.yaml", "prompts: a a, slot: word", "prompts: a d, slot: word")
+    project.edit("config/studies/letters.yaml", "perplexity: {}", "pronouns: {options: {slot: wrd}}")
+    with pytest.raises(ConfigError) as error:
+        rehearse(_plan(project))
+    assert [line.split(": ")[1] for line in str(error.value).splitlines()] == [
+        "evaluations.pronouns, measuring flm",
+        "evaluations.prompts, measuring flm",
+    ]
+
+
+def test_what_is_built_is_not_rehearsed_and_its_observations_are_read(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.edit(
+        "config/studies/letters.yaml",
+        "training: 1000, validation: 500, test: 500",
+        "training: 20, validation: 5, test: 5",
+    )
+    project.edit("config/studies/letters.yaml", "epochs: 50", "epochs: 1")
+    project.edit("config/config.yaml", "seeds: 5", "seeds: 1")
+    plan = _plan(project)
+    for corpus in dict.fromkeys(plan.corpora()):
+        jobs.data(plan, corpus, plan.data(*corpus))
+    for training in plan.trainings():
+        jobs.train(plan, *training, plan.train(*training))
+    for measurement in plan.evaluations():
+        jobs.evaluate(plan, *measurement, plan.evaluate(*measurement))
+    for job in ("data", "train", "evaluate"):
+        monkeypatch.setattr(jobs, job, lambda *_: pytest.fail("a rehearsal of what is built"))
+    rehearse(_plan(project))
+    project.edit("config/claims/notes.yaml", "metric: divergence", "metric: divergense")
+    with pytest.raises(ConfigError, match="divergense: nothing measures it"):
+        rehearse(_plan(project))
