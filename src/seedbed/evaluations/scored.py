@@ -1,0 +1,28 @@
+"""How much of its text an objective asks for: the training signal of a document (objectives 6.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from seedbed.evaluations.context import Context
+from seedbed.evaluations.trained import TrainedModel
+from seedbed.objectives.scoring import shares
+from seedbed.observations import Observation
+from seedbed.randomness import stream
+
+
+@dataclass(frozen=True)
+class Options:
+    """Nothing to choose."""
+
+
+def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
+    """Over the seed's training corpus, relative to its tokens but the first of each document, in one draw.
+
+    ``scored_share`` is the share of the text's tokens that are asked for; ``scored_tokens`` counts also what is no
+    token of the text, the sentinels and ends of answers that span corruption writes.
+    """
+    found = shares(model.objective, model.corpus, stream(0, "scored tokens"))
+    yield Observation("scored_share", found.text, unit="share")
+    yield Observation("scored_tokens", found.scored, unit="share")
