@@ -18,6 +18,7 @@ from seedbed.reporting.claims import Judged
 from seedbed.reporting.results import Run, Study
 from seedbed.statistics.claims import Claim, Excluded
 from seedbed.statistics.observed import Cell
+from seedbed.statistics.reference import Compared
 from seedbed.statistics.verdicts import Verdict
 
 TEMPLATES = Path(__file__).parents[2] / "report"
@@ -288,13 +289,16 @@ def _page(
     runs: tuple[Run, ...] = (trained(), EXACT),
     timings: pd.DataFrame | None = None,
     claims: Judged | None = None,
+    compared: tuple[Compared, ...] = (),
     **changes: object,
 ) -> str:
     from seedbed.reporting.page import build
 
     observations = draw_observations(*runs) if observations is None else observations
     timings = draw_timings(*runs) if timings is None else timings
-    return build(observations, timings, [study(*runs, **changes)], claims or judged(), PROVENANCE, TEMPLATES)
+    return build(
+        observations, timings, [study(*runs, **changes)], claims or judged(), compared, PROVENANCE, TEMPLATES
+    )
 
 
 @pytest.fixture(scope="session")

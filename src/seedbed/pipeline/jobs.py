@@ -255,6 +255,7 @@ def page(plan: Plan, asked: str) -> None:
     """Build the page from the tables."""
     from seedbed.reporting.claims import Judged
     from seedbed.reporting.page import build
+    from seedbed.statistics.reference import Compared
 
     own = expect(asked, plan.page())
     table = storage.read_table(OBSERVATIONS, plan.observations())
@@ -265,6 +266,7 @@ def page(plan: Plan, asked: str) -> None:
         times.to_pandas(integer_object_nulls=True),
         [_shown(plan, name) for name in plan.configuration.studies],
         Judged(plan.claims.claims, rows, plan.claims.excluded),
+        [Compared(**row) for row in storage.read_table(COMPARISON, plan.comparison()).to_pylist()],
         provenance(plan, own, times),
         TEMPLATES,
     )

@@ -26,9 +26,11 @@ from seedbed.reporting.drawing.svg import draw
 from seedbed.reporting.figures import Figure, Headline, Panel, Part
 from seedbed.reporting.numbers import number
 from seedbed.reporting.others import few, other_figures
+from seedbed.reporting.reference import reference_section
 from seedbed.reporting.results import Measure, Results, Study
 from seedbed.reporting.summaries import cost_table, runs_table, variance_table
 from seedbed.reporting.tables import SIGNS, Table, anchor, sortable
+from seedbed.statistics.reference import Compared
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def build(
     timings: pd.DataFrame,
     studies: Sequence[Study],
     judged: Judged,
+    compared: Sequence[Compared],
     provenance: Mapping[str, Mapping[str, str]],
     templates: Path,
 ) -> str:
@@ -80,6 +83,7 @@ def build(
         timings: The table of seconds and memory, with the same columns.
         studies: The studies to show, in order; rows of others are left out.
         judged: The claims and their verdicts.
+        compared: This build beside the reference.
         provenance: Section → label → text, shown at the end.
         templates: The folder ``report/`` of the project.
 
@@ -94,6 +98,7 @@ def build(
         sections=sections,
         claims=_claims(judged, results, sections),
         variance=variance_table((one, section.measures) for one, section in zip(results, sections, strict=True)),
+        reference=reference_section(compared),
         cost=cost_table(timings),
         cpu_seconds=_total_cpu(timings),
         provenance=provenance,

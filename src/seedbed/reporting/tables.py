@@ -85,7 +85,7 @@ class Folded:
     more: str
 
 
-#: Outcome of a verdict → the sign before it.
+#: Outcome of a verdict, or of a comparison with the reference → the sign before it.
 SIGNS = {
     "reproduced": "✓",
     "contradicted": "✕",
@@ -93,6 +93,9 @@ SIGNS = {
     "undecided": "?",
     "not run": "○",
     "non-finite": "!",
+    "same": "=",
+    "moved": "≠",
+    "missing": "○",
 }
 
 Value = str | int | float | Interval | Strip | Links | Status | Folded | None

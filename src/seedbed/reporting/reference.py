@@ -1,0 +1,63 @@
+"""This build beside the reference on the page: a sentence, and what moved or is watched as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from seedbed.reporting.tables import Column, Link, Links, Status, Table, Value, anchor
+from seedbed.statistics.reference import Compared
+
+#: Rows that moved and decide nothing are many on another processor; the page shows some of them.
+_MOST = 100
+
+
+@dataclass(frozen=True)
+class ReferenceSection:
+    """What the page says of the reference; texts may hold ``[[word]]``."""
+
+    summary: str
+    table: Table
+
+
+def reference_section(compared: Sequence[Compared]) -> ReferenceSection:
+    """The comparison as the page shows it: watched numbers and verdicts that moved, then rows that moved."""
+    watched = [one for one in compared if one.tier == "watched"]
+    verdicts = [one for one in compared if one.tier == "verdict" and one.failed]
+    rows = [one for one in compared if one.tier == "row" and one.outcome in ("moved", "missing")]
+    columns = (
+        Column("what", "what"),
+        Column("reference", "reference", "row"),
+        Column("now", "this build", "row"),
+        Column("low", "expected from", "row"),
+        Column("high", "to", "row"),
+        Column("outcome", "outcome"),
+    )
+    shown = [*watched, *verdicts, *rows[:_MOST]]
+    table = Table("reference", columns, tuple(map(_row, shown)), ("",) * len(shown))
+    return ReferenceSection(_summary(compared, rows), table)
+
+
+def _summary(compared: Sequence[Compared], moved: Sequence[Compared]) -> str:
+    if not compared:
+        return "No study of this build has a [[reference]] yet."
+    same = sum(one.tier == "row" and one.outcome == "same" for one in compared)
+    strict = any(one.decides for one in compared if one.tier == "row")
+    rule = (
+        "libraries and processor are those of the reference, so each must agree"
+        if strict
+        else "libraries or processor are others, so that decides nothing"
+    )
+    failed = sum(one.failed for one in compared)
+    outcome = f"{failed} of what decides has moved" if failed else "nothing that decides has moved"
+    return (
+        f"Against the [[reference]], {outcome}. Of the observations of the same recipe and seed, {same} are the "
+        f"same to a millionth and {len(moved)} are not: {rule}."
+    )
+
+
+def _row(one: Compared) -> tuple[Value, ...]:
+    if one.tier == "verdict":
+        link = Link(f"{one.metric}: {one.text}", f"#{anchor('claim', *one.metric.split(':'))}")
+        return Links((link,)), None, None, None, None, Status(one.outcome)
+    return one.place, one.reference, one.now, one.low, one.high, Status(one.outcome)

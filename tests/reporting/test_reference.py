@@ -1,0 +1,50 @@
+"""What the page says of the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+from seedbed.reporting.reference import reference_section
+from seedbed.statistics.reference import Compared, Outcome
+
+
+def row(outcome: Outcome, seed: int = 0, decides: bool = True) -> Compared:
+    return Compared("row", "garden", "flm", seed, "loss", "", outcome, decides, 1.5, 1.75)
+
+
+WATCHED = Compared("watched", "garden", "flm", None, "divergence", "", "moved", True, 0.25, 0.5, 0.125, 0.375)
+FLIPPED = Compared("verdict", "", "", None, "objectives:a", "", "moved", True, text="reproduced → contradicted")
+
+
+def test_without_a_reference_it_says_so() -> None:
+    section = reference_section(())
+    assert "No study of this build" in section.summary
+    assert not section.table.rows
+
+
+def test_same_rows_are_counted_and_not_listed() -> None:
+    section = reference_section([row("same", seed) for seed in range(3)])
+    assert "nothing that decides has moved" in section.summary
+    assert "3 are the same" in section.summary
+    assert not section.table.rows
+
+
+def test_what_moved_is_counted_and_listed_with_its_numbers() -> None:
+    section = reference_section([WATCHED, FLIPPED, row("same"), row("moved", 1)])
+    assert "3 of what decides has moved" in section.summary
+    assert [one[1:3] for one in section.table.rows] == [(0.25, 0.5), (None, None), (1.5, 1.75)]
+
+
+@pytest.mark.parametrize(("decides", "words"), [(True, "each must agree"), (False, "that decides nothing")])
+def test_it_says_whether_single_rows_decide(decides: bool, words: str) -> None:
+    assert words in reference_section([row("moved", decides=decides)]).summary
+
+
+def test_a_verdict_that_moved_leads_to_its_claim(build_page: Callable[..., str], drawn: ModuleType) -> None:
+    page = drawn.Page(build_page(compared=(WATCHED, FLIPPED)))
+    rows = page.table("This build beside the reference")
+    assert [one["outcome"].split()[-1] for one in rows] == ["moved", "moved"]
+    assert "#claim:objectives:a" in page.attribute("href")
