@@ -80,6 +80,13 @@ def test_the_sizes_stand_in_their_order_and_apart_from_the_other_figures(results
     assert shown == {"rnn", "gpt", "gpt-nope", "exact"}
 
 
+def test_the_table_of_heads_has_every_seed_once_though_one_is_drawn(results: Results) -> None:
+    (heads,) = [one for part in farm.parts(results) for one in part.figures if one.name == "heads"]
+    assert heads.panels[0].title == "GPT, seed 0"
+    seeds = [(run, seed) for run in ("gpt", "gpt-nope") for seed in range(3)]
+    assert [row[:2] for row in heads.table.rows] == [*seeds, *(("gpt-sd-100", seed) for seed in range(2))]
+
+
 def test_every_figure_has_something_to_draw(results: Results) -> None:
     for part in farm.parts(results):
         for one in part.figures:

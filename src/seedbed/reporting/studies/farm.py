@@ -153,7 +153,8 @@ def _by_nearest(results: Results, attractors: int) -> Block:
 def heads(results: Results) -> Figure:
     """Where heads look: one seed head by head, and the largest share of each layer over all seeds."""
     looking = results.having(results.over(LARGEST, "layer", "group").values())
-    one = [replace(run, label=f"{run.label}, seed {run.seeds[0]}", seeds=run.seeds[:1]) for run in looking[:1]]
+    first = [replace(run, label=f"{run.label}, seed {run.seeds[0]}", seeds=run.seeds[:1]) for run in looking[:1]]
+    one = heat_maps(results, ATTENTION, ("layer", "head"), "group", first)
     return figure(
         results,
         "heads",
@@ -162,7 +163,7 @@ def heads(results: Results) -> Figure:
         "attention goes to each group of tokens up to there: head by head for one seed and, since no head is "
         "the same one in two seeds, the share of the head of each layer that looks there most. On the subject, "
         f"1 of 12 positions, that is {means(results, SUBJECT_HEAD, looking)} in layer 1, means of the runs.",
-        heat_maps(results, ATTENTION, ("layer", "head"), "group", one),
+        replace(one, runs=()),  # the table has every seed of the run, from what stands below
         heat_maps(results, LARGEST, ("layer",), "group", looking, "Largest share, "),
     )
 
@@ -211,7 +212,8 @@ def sizes(results: Results) -> Figure:
         "Does it hang on how large the vectors of positions begin?",
         "Beyond the length of training a learned vector is what it was at the beginning, and a sinusoidal one "
         f"is new to the network. So many seeds fall below {number(FAILED, 'share')} with {SEEN + 1} to {MOST} "
-        f"[[attractor]]s: {told}. Perplexity is that of sentences as long as in training.",
+        f"[[attractor]]s: {told}. The number of a learned table is the standard deviation of its first entries. "
+        "Perplexity is that of sentences as long as in training.",
         strip(results, FARTHEST, f"Agreement with {MOST} attractors", runs, GUESSING),
         strip(results, PERPLEXITY, "Perplexity on the test set", runs, _floor(results)),
         also=BEYOND[:-1],
@@ -258,5 +260,6 @@ def _told(results: Results, run: Run) -> str:
     lowest, farthest = _lowest(results, run), results.values(run, FARTHEST).values()
     return (
         f"{run.label}: {_failures(results, run)} seeds fail, the lowest agreement is "
-        f"{number(min(lowest.values()), 'share')}, and with {MOST} it is {spread(farthest, 'share')}"
+        f"{number(min(lowest.values()), 'share')}, and with {MOST} [[attractor]]s it is "
+        f"{spread(farthest, 'share')}"
     )
