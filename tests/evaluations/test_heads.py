@@ -65,6 +65,20 @@ def test_a_share_is_the_mean_of_the_weights_at_the_last_noun(farm_context: Conte
     assert found.value == pytest.approx(np.mean(expected), abs=1e-6)
 
 
+def test_the_largest_share_is_that_of_one_head(farm_context: Context) -> None:
+    found = list(evaluate(model(), farm_context, SMALL))
+    heads: defaultdict[tuple[object, object], list[float]] = defaultdict(list)
+    for one in found:
+        if one.metric == "attention_share":
+            heads[one.condition["layer"], one.condition["group"]].append(one.value)
+    largest = {
+        (one.condition["layer"], one.condition["group"]): one.value
+        for one in found
+        if one.metric == "largest_share"
+    }
+    assert largest == {at: max(values) for at, values in heads.items()}
+
+
 def test_one_attractor_is_the_last_one(farm_context: Context) -> None:
     groups = {one.condition["group"] for one in evaluate(model(), farm_context, Options(attractors=1, pairs=2))}
     assert groups == {"start", "determiners", "subject", "prepositions", "last attractor"}

@@ -64,7 +64,7 @@ def found(model: TrainedModel, context: Context) -> dict[str, Observation]:
 def test_without_its_subject_the_wired_network_follows_the_attractors(
     model: TrainedModel, farm_context: Context
 ) -> None:
-    accuracies = {name: one.value for name, one in found(model, farm_context).items() if "cut" in name}
+    accuracies = {name: one.value for name, one in found(model, farm_context).items() if "cut_accuracy" in name}
     assert accuracies == {
         "cut_accuracy cut=nothing": 1,
         "cut_accuracy cut=subject": 0,
@@ -88,7 +88,26 @@ def test_its_one_head_is_all_that_an_ablation_finds(model: TrainedModel, farm_co
 
 
 def test_every_figure_is_over_all_sentences(model: TrainedModel, farm_context: Context) -> None:
-    assert {one.n for one in found(model, farm_context).values()} == {20}
+    accuracies = [one.n for name, one in found(model, farm_context).items() if "accuracy" in name]
+    assert set(accuracies) == {20}
+
+
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal", "none", "rope", "alibi"])
+def test_a_subject_that_is_not_seen_changes_nothing_to_the_last_bit(
+    farm: Language, farm_context: Context, positions: str
+) -> None:
+    options = transformer.Options(d_model=16, heads=2, d_ff=8, positions=positions)  # type: ignore[arg-type]
+    network = unfilled(lambda: transformer.Model(options, 56))
+    fill(network, torch.Generator().manual_seed(0))
+    trained = TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), Documents.of([]))
+    assert found(trained, farm_context)["cut_change cut=subject"].value == 0
+
+
+def test_a_subject_that_is_seen_all_the_same_changes_something(
+    model: TrainedModel, farm_context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seedbed.evaluations.interventions.cut", lambda places: cut([0]))
+    assert found(model, farm_context)["cut_change cut=subject"].value > 0
 
 
 def test_an_untrained_network_that_is_cut_from_the_subject_answers_both_of_a_pair_alike(farm: Language) -> None:

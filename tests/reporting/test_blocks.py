@@ -189,6 +189,13 @@ def test_a_cell_is_the_mean_over_seeds_and_tells_each() -> None:
     assert all(f"{100 * value:.1f}" in cell.words for value in values.values())
 
 
+def test_the_key_of_a_heat_map_says_what_its_numbers_are() -> None:
+    runs = (NEAR, replace(NEAR, seeds=(1,)), EXACT)
+    panels = heat_maps(RESULTS, farm.ATTENTION, ("layer", "head"), "group", runs).panels
+    told = [panel.drawing.legend()[0].words.partition(",")[0] for panel in panels]
+    assert told == ["mean over seeds", "one seed", "reference"]
+
+
 def test_a_combination_that_was_not_measured_is_an_empty_cell(drawn: ModuleType) -> None:
     found = [
         ("near", 0, Observation("attention", 0.5, at, "share", 9))

@@ -48,6 +48,11 @@ def test_a_claim_knows_every_operand_of_nested_checks() -> None:
         ({"kind": "bound", "of": of("a", seeds="share"), "at_least": 0.5}, "need each other"),
         ({"kind": "bound", "of": of("a", passes={"at_least": 0}), "at_least": 0.5}, "need each other"),
         ({"kind": "bound", "of": of("a", seeds="share", passes={}), "at_least": 0.5}, "needs at_least"),
+        ({"kind": "bound", "of": of("a", seeds="share", passes={"count": 1}), "at_least": 0.5}, "needs at_least"),
+        (
+            {"kind": "bound", "of": of("a", seeds="share", passes={"at_least": 0, "count": 2}), "at_least": 0.5},
+            "2 of only 1 numbers",
+        ),
         ({"kind": "order", "of": [of("a")], "margin": 1}, "at least two numbers"),
         ({"kind": "order", "of": [of("a"), of("b")], "margin": 0}, "no size"),
         ({"kind": "equivalent", "of": [], "margin": 1}, "at least 1 item"),

@@ -55,6 +55,17 @@ def share(draw: Draw, rng: np.random.Generator) -> tuple[dict[str, Any], Sequenc
     return check, at(draw, 0.0)
 
 
+def share_of_some(draw: Draw, rng: np.random.Generator) -> tuple[dict[str, Any], Sequence[list[Row]]]:
+    """At least two of three numbers pass in half of the seeds."""
+    passes = {"at_least": 0.0, "count": 2}
+    check = {
+        "kind": "bound",
+        "of": of("a", where={"head": [1, 2, 3]}, seeds="share", passes=passes),
+        "at_least": 0.5,
+    }
+    return check, [cell("a", draw(0.0), head=head) for head in (1, 2, 3)]
+
+
 def order(draw: Draw, rng: np.random.Generator) -> tuple[dict[str, Any], Sequence[list[Row]]]:
     return {"kind": "order", "of": CHAIN[:2], "margin": 0.5}, at(draw, 1.5, 1.0)
 
@@ -131,6 +142,7 @@ BOTH = ("contradicted", "reproduced")
         (difference, BOTH),
         (noise, BOTH),
         (share, BOTH),
+        (share_of_some, BOTH),
         (order, BOTH),
         (not_worse, BOTH),
         (chain, BOTH),

@@ -161,6 +161,26 @@ def test_a_seed_succeeds_where_each_of_its_numbers_does() -> None:
     )
 
 
+@pytest.mark.parametrize(("count", "share"), [(1, 1.0), (2, 0.6), (3, 0.2)])
+def test_a_seed_succeeds_where_as_many_of_its_numbers_do_as_must(count: int, share: float) -> None:
+    passes = {"at_least": 0.9, "count": count}
+    check = {
+        "kind": "bound",
+        "of": of("a", where={"head": [1, 2, 3]}, seeds="share", passes=passes),
+        "at_least": 0,
+    }
+    found = judge(
+        check,
+        cell("a", [1.0, 0.0, 1.0, 1.0, 0.0], head=1),
+        cell("a", [0.0, 1.0, 1.0, 1.0, 0.0], head=2),
+        cell("a", [0.0, 1.0, 0.0, 1.0, 1.0], head=3),
+    )
+    assert found.estimate == share
+    assert found.explanation.startswith(
+        f"share of seeds with {count} or more of a loss (head=1 and 2 and 3) at least 0.9 is"
+    )
+
+
 @pytest.mark.parametrize(("value", "outcome"), [(0.1 + 0.2, "reproduced"), (0.3000001, "contradicted")])
 def test_exact_forgives_rounding_errors_alone(value: float, outcome: str) -> None:
     assert judge({"kind": "exact", "of": of("a"), "to": 0.3}, cell("a", [0.3, value])).outcome == outcome

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from seedbed.batching import pack
 from seedbed.evaluations.context import Context
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages import agreement
+from seedbed.languages.agreement import Beginnings
 from seedbed.models.inspection import attention
 from seedbed.observations import Observation, Scalar, mean
 
@@ -36,8 +39,9 @@ class Options:
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
     """``attention_share`` of each group of positions, by layer and head, counted from 1; a head's add up to 1.
 
-    Beside it ``uniform_share``, what a group would have if all positions had the same. The position that looks is
-    the last attractor.
+    ``largest_share`` is that of the head of a layer that has most: which one it is, hangs on the seed. Beside
+    them ``uniform_share``, what a group would have if all positions had the same. The position that looks is the
+    last attractor.
     """
     test = agreement.beginnings(context.language, options.attractors, "opposite", options.pairs)
     model.network.eval()
@@ -48,9 +52,12 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
             continue
         yield Observation("uniform_share", len(places) / positions, {"group": group}, "share")
         shares = weights[..., places].sum(-1)
-        for layer in range(shares.shape[0]):
-            for head in range(shares.shape[2]):
-                condition: dict[str, Scalar] = {"layer": layer + 1, "head": head + 1, "group": group}
-                yield mean(
-                    "attention_share", shares[layer, :, head].numpy(), condition, "share", clusters=test.pairs
-                )
+        for layer, of_heads in enumerate(shares.numpy(), start=1):
+            yield from _of_layer(of_heads, {"layer": layer, "group": group}, test)
+
+
+def _of_layer(shares: NDArray[np.float32], at: Mapping[str, Scalar], test: Beginnings) -> Iterator[Observation]:
+    """The share of each head of a layer, [documents, heads], and of the one that has most on average."""
+    for head, share in enumerate(shares.T, start=1):
+        yield mean("attention_share", share, {**at, "head": head}, "share", clusters=test.pairs)
+    yield mean("largest_share", shares[:, shares.mean(0).argmax()], at, "share", clusters=test.pairs)

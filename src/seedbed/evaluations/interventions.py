@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.documents import Documents
 from seedbed.evaluations.agreement import hits
 from seedbed.evaluations.context import Context
 from seedbed.evaluations.trained import TrainedModel
@@ -39,8 +43,9 @@ class Options:
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
     """``cut_accuracy`` by the group of positions that no later position may attend to, in all layers and heads.
 
-    ``cut=nothing`` is the model as it is. ``ablated_accuracy`` by the head, or all heads of a layer, that gives
-    zeros instead of what it gathers; layers and heads count from 1.
+    ``cut=nothing`` is the model as it is. ``cut_change`` is by how many nats the probability of any next token
+    changes at most when the subject, cut off, takes the other number: 0, as no path is left. ``ablated_accuracy``
+    by the head, or all heads of a layer, that gives zeros instead of what it gathers; both count from 1.
     """
     test = agreement.beginnings(context.language, options.attractors, "opposite", options.pairs)
     layers = range(len(attention_layers(model.network)))
@@ -49,7 +54,22 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
         # The last attractor is where the verb is predicted: no later position looks at it.
         if places and group != "last attractor":
             yield _measured(model, test, "cut_accuracy", {"cut": group}, dict.fromkeys(layers, cut(places)))
+    yield _unseen_change(model, context, options)
     yield from _ablations(model, test)
+
+
+def _unseen_change(model: TrainedModel, context: Context, options: Options) -> Observation:
+    """Of sentences that differ in the subject alone, each kind predicted by itself, so that rounding is alike."""
+    test = agreement.beginnings(context.language, options.attractors, "mixed", options.pairs)
+    subject, each = cut(agreement.places(options.attractors)["subject"]), np.arange(len(test.documents))
+    with restricted(model.network, dict.fromkeys(range(len(attention_layers(model.network))), subject)):
+        singular, plural = (_predicted(model, test.documents.take(kind)) for kind in (each[::2], each[1::2]))
+    return Observation("cut_change", float(np.abs(singular - plural).max()), {"cut": "subject"}, "nat")
+
+
+def _predicted(model: TrainedModel, documents: Documents) -> NDArray[np.float64]:
+    """[documents, vocabulary], what may follow each document."""
+    return model.log_probabilities(documents)[documents.offsets[1:] - 1]
 
 
 def _ablations(model: TrainedModel, test: Beginnings) -> Iterator[Observation]:

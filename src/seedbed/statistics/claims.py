@@ -24,7 +24,7 @@ from pydantic import (
 
 Name = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9-]*$")]
 Word = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$")]
-ClaimId = Annotated[str, StringConstraints(pattern=r"^[a-z]+:[a-z0-9_.]+$")]
+ClaimId = Annotated[str, StringConstraints(pattern=r"^[a-z]+:[a-z0-9_.-]+$")]
 Sentence = Annotated[str, StringConstraints(strict=True, min_length=1)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Positive = Annotated[Number, Field(gt=0)]
@@ -46,14 +46,21 @@ def _distinct(values: list[Key]) -> list[Key]:
 
 
 class Passes(_Strict):
-    """What a value must be so that its seed counts as a success."""
+    """What a value must be so that its seed counts as a success.
+
+    Attributes:
+        at_least: Its lower end.
+        at_most: Its upper end.
+        count: How many of several numbers must lie there; none: all.
+    """
 
     at_least: Number = -float("inf")
     at_most: Number = float("inf")
+    count: Count | None = None
 
     @model_validator(mode="after")
     def _has_an_end(self) -> Passes:
-        if not self.model_fields_set:
+        if not self.model_fields_set & {"at_least", "at_most"}:
             raise ValueError("needs at_least, at_most or both")
         return self
 
@@ -69,7 +76,7 @@ class Operand(_Strict):
         minus: Another run of the study, whose value is subtracted seed by seed.
         scale: ``perplexity`` makes exp of nats.
         seeds: The ``mean`` over seeds, their standard deviation (``sd``), or the ``share`` that ``passes``.
-        passes: What makes a seed a success; of several numbers, all must.
+        passes: What makes a seed a success.
     """
 
     study: Name
@@ -91,6 +98,8 @@ class Operand(_Strict):
     def _passes_with_share(self) -> Operand:
         if (self.seeds == "share") != (self.passes is not None):
             raise ValueError("seeds: share and passes need each other")
+        if self.passes and (self.passes.count or 0) > (numbers := len(self.conditions)):
+            raise ValueError(f"passes.count: {self.passes.count} of only {numbers} numbers")
         return self
 
     @property

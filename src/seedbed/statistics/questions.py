@@ -139,18 +139,19 @@ def _share(passing: _Reading) -> Share:
 
 
 def _passing(operand: Operand, passes: Passes, readings: Sequence[_Reading]) -> _Reading:
-    """Success (1) or failure (0) of each seed; it succeeds where all of its numbers do."""
+    """Success (1) or failure (0) of each seed; it succeeds where as many of its numbers do as must."""
+    needed = passes.count or len(readings)
     cells = tuple(cell for reading in readings for cell in reading.cells)
     limits = _limits(passes.at_least, passes.at_most)
     values: Series = {}
     for seed in readings[0].values if all(reading.values for reading in readings) else ():
         numbers = [_number(reading.values.get(seed, math.nan)) for reading in readings]
-        passed = float(all(limits.low <= one <= limits.high for one in numbers))
+        passed = float(sum(limits.low <= one <= limits.high for one in numbers) >= needed)
         values[seed] = passed if all(map(math.isfinite, numbers)) else math.nan
     listed = {
         key: " and ".join(map(str, one)) if isinstance(one, list) else one for key, one in operand.where.items()
     }
-    subject = _subject(operand, condition_text(listed))
+    subject = f"{f'{needed} or more of ' if passes.count else ''}{_subject(operand, condition_text(listed))}"
     return _Reading(f"share of seeds with {subject} {_limited_words(limits)}", cells, values)
 
 

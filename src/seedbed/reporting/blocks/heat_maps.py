@@ -44,7 +44,8 @@ def heat_maps(
             )
             for place in down
         )
-        drawing = Heat(grid, tuple(map(str, across)), measure.unit, limits, columns.replace("_", " "))
+        numbers = "mean over seeds" if len(run.seeds) > 1 else "one seed" if run.seeds else "reference"
+        drawing = Heat(grid, tuple(map(str, across)), measure.unit, limits, columns.replace("_", " "), numbers)
         panels.append(Panel(prefix + run.label, drawing))
     return Block(tuple(panels), chosen, tuple(places.values()))
 

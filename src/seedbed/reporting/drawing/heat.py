@@ -46,6 +46,7 @@ class Heat:
         limits: The numbers that are palest and darkest, shared by the panels of a figure. Where the lower one is
             below 0, numbers below 0 have the contrasting colour and 0 has none.
         note: What the columns are.
+        numbers: What a number is.
     """
 
     rows: tuple[HeatRow, ...]
@@ -53,6 +54,7 @@ class Heat:
     unit: str
     limits: tuple[float, float]
     note: str = ""
+    numbers: str = "mean over seeds"
     small: bool = False
 
     @property
@@ -73,10 +75,10 @@ class Heat:
         low, high = (number(end, self.unit) for end in self.limits)
         if self.limits[0] < 0:
             return (
-                Key("above", f"mean over seeds, above 0, up to {high}"),
+                Key("above", f"{self.numbers}, above 0, up to {high}"),
                 Key("below", f"below 0, down to {low}"),
             )
-        return (Key("above", f"mean over seeds, from {low}, pale, to {high}"),)
+        return (Key("above", f"{self.numbers}, from {low}, pale, to {high}"),)
 
     def figure(self) -> Figure:
         """The panel drawn."""
