@@ -16,7 +16,7 @@ from seedbed.evaluations.trained import TrainedModel
 from seedbed.models import recurrent, transformer
 from seedbed.observations import condition_text
 
-SMALL = Options(distances="2 5 8 10 20 30", items=8, least=5, most=10)
+SMALL = Options(distances="2 5 8 10 20 30", items=8, least=5, middle=8, most=10)
 KINDS = [TRANSFORMER, LSTM, replace(LSTM, cell="rnn"), replace(LSTM, cell="gru", tied=True, embedding=5)]
 
 
@@ -65,19 +65,19 @@ def test_it_is_the_network_before_training() -> None:
     assert found(trained(LSTM, seed=1)) != first
 
 
-def test_ratios_and_factors_are_those_of_the_gradients() -> None:
+def test_ratios_and_slopes_are_those_of_the_gradients() -> None:
     rows = found(trained(LSTM))
     norm = {distance: rows[f"initial_gradient distance={distance}"] for distance in (2, 5, 8, 10, 20, 30)}
     for distance, value in norm.items():
         assert rows[f"initial_gradient_ratio distance={distance}"] == pytest.approx(value / norm[5])
-    assert "initial_gradient_factor distance=2" not in rows
-    assert rows["initial_gradient_factor distance=20"] == pytest.approx((norm[20] / norm[10]) ** 0.1)
     places, logs = np.log([7, 10, 12]), np.log([norm[5], norm[8], norm[10]])
     slope = np.cov(places, logs)[0, 1] / np.var(places, ddof=1)
     assert rows["initial_gradient_exponent"] == pytest.approx(slope)
+    rates = np.log(norm[8] / norm[5]) / 3, np.log(norm[10] / norm[8]) / 2
+    assert rows["initial_gradient_persistence"] == pytest.approx(rates[1] / rates[0])
 
 
-def test_a_shrinking_state_has_the_same_factor_at_every_step() -> None:
+def test_a_state_that_halves_at_every_step_has_an_exponential_decay() -> None:
     """Elman's network with hidden weights of a half and hardly any input: tanh is linear there."""
     model = trained(replace(LSTM, cell="rnn"))
 
@@ -96,8 +96,10 @@ def test_a_shrinking_state_has_the_same_factor_at_every_step() -> None:
             return initial()
 
     rows = found(Linear(model.network, model.objective, model.log, model.corpus, 0))
-    for distance in (5, 8, 10, 20, 30):
-        assert rows[f"initial_gradient_factor distance={distance}"] == pytest.approx(0.5, abs=1e-3)
+    for distance in (2, 5, 8, 10, 20, 30):
+        ratio = rows[f"initial_gradient_ratio distance={distance}"]
+        assert ratio == pytest.approx(0.5 ** (distance - 5), rel=0.01)
+    assert rows["initial_gradient_persistence"] == pytest.approx(1, abs=0.01)
 
 
 def test_what_ends_behind_the_position_table_has_no_row() -> None:
@@ -111,7 +113,8 @@ def test_what_ends_behind_the_position_table_has_no_row() -> None:
     [
         (lambda: Options(least=11), "least 11: expected one of the distances"),
         (lambda: Options(most=99), "most 99: expected one of the distances"),
-        (lambda: Options(least=100, most=10), "least 100 is not below most 10"),
+        (lambda: Options(middle=7), "middle 7: expected one of the distances"),
+        (lambda: Options(least=100, most=10), "least 100, middle 50, most 10: expected them to rise"),
         (lambda: Options(items=4), "items 4: expected a multiple of 8"),
     ],
 )

@@ -145,7 +145,9 @@ def test_batches_that_are_stored_are_those_of_the_task(tmp_path: Path) -> None:
     }
     Configuration(root=write(tmp_path, study))
     study["runs"]["drawn"]["training"]["batch"] = 32
-    with pytest.raises(ConfigError, match=r"runs\.drawn\.training\.batch: 32, but its data set drawn .* of 64 and"):
+    with pytest.raises(
+        ConfigError, match=r"runs\.drawn\.training\.batch: 32, but its data set drawn .* of 64 and"
+    ):
         Configuration(root=write(tmp_path, study))
     study["runs"]["drawn"]["training"]["order"] = "shuffled"
     Configuration(root=write(tmp_path, study))

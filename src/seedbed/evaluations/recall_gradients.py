@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,8 +26,10 @@ class Options:
 
     distances: str = "1 2 5 10 20 35 50 75 100 118 150 200"
     items: int = 64  # questions a distance, the same number for every key
-    least: int = 10  # ratios are relative to this distance
-    most: int = 100  # the exponent is that from the least to this distance
+    # The decay is summed up between these distances; the first is what ratios are relative to.
+    least: int = 10
+    middle: int = 50
+    most: int = 100
 
     def __post_init__(self) -> None:
         """Check the ranges.
@@ -38,21 +38,22 @@ class Options:
             ValueError: what is no distance, keys that cannot be asked for alike, or no way between ends.
         """
         require_balanced(self.items)
-        for name in ("least", "most"):
+        for name in ("least", "middle", "most"):
             if getattr(self, name) not in counts(self.distances):
                 raise ValueError(f"{name} {getattr(self, name)}: expected one of the distances {self.distances}")
-        if self.least >= self.most:
-            raise ValueError(f"least {self.least} is not below most {self.most}")
+        if not self.least < self.middle < self.most:
+            raise ValueError(f"least {self.least}, middle {self.middle}, most {self.most}: expected them to rise")
 
 
 def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Iterator[Observation]:
     """``initial_gradient``, the mean norm of the gradient of the query's loss by the key's vector, by distance.
 
     Of the network before training, in double precision, since single precision ends near 1e-38.
-    ``initial_gradient_ratio`` is relative to the least distance; ``initial_gradient_factor`` the factor a step
-    since the distance before, the same everywhere where the decay is exponential; ``initial_gradient_exponent``
-    the slope of log gradient over log(distance + 2), -1 where it falls as the uniform attention on the key does.
-    What ends behind a learned position table yields no observation.
+    ``initial_gradient_ratio`` is relative to the least distance. ``initial_gradient_exponent`` is the slope of log
+    gradient over log(distance + 2): -1 where it falls as the uniform attention on the key does.
+    ``initial_gradient_persistence`` is how fast log gradient falls from the middle to the most distance, relative
+    to its fall from the least to the middle: 1 where the decay is exponential, and with the default distances 0.37
+    for any power of distance + 2. What ends behind a learned position table yields no observation.
     """
     network = model.initial().double()
     norms: dict[int, float] = {}
@@ -63,19 +64,21 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
         yield found
     for distance, norm in norms.items():
         yield Observation("initial_gradient_ratio", norm / norms[options.least], {"distance": distance}, "ratio")
-    for before, distance in pairwise(norms):
-        factor = (norms[distance] / norms[before]) ** (1 / (distance - before))
-        yield Observation("initial_gradient_factor", factor, {"distance": distance}, "ratio")
     yield Observation("initial_gradient_exponent", _exponent(norms, options), unit="exponent")
+    yield Observation("initial_gradient_persistence", _persistence(norms, options), unit="ratio")
 
 
 def _exponent(norms: dict[int, float], options: Options) -> float:
-    """The slope of the least squares line; minus infinity where a gradient is 0."""
+    """The slope of the least squares line."""
     chosen = [distance for distance in norms if options.least <= distance <= options.most]
-    if not all(norms[distance] for distance in chosen):
-        return -math.inf
-    logs = [math.log(norms[distance]) for distance in chosen]
-    return float(np.polyfit([math.log(distance + 2) for distance in chosen], logs, 1)[0])
+    logs = np.log([norms[distance] for distance in chosen])
+    return float(np.polyfit(np.log(np.array(chosen) + 2), logs, 1)[0])
+
+
+def _persistence(norms: dict[int, float], options: Options) -> float:
+    ends = [options.least, options.middle, options.most]
+    first, second = np.diff(np.log([norms[end] for end in ends])) / np.diff(ends)
+    return float(second / first)
 
 
 def gradient_norms(network: nn.Module, objective: Any, asked: Documents) -> NDArray[np.float64]:  # noqa: ANN401 - as in TrainedModel

@@ -24,7 +24,7 @@ from pydantic import (
 
 Name = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9-]*$")]
 Word = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$")]
-ClaimId = Annotated[str, StringConstraints(pattern=r"^[a-z]+:[a-z0-9_.]+$")]
+ClaimId = Annotated[str, StringConstraints(pattern=r"^[a-z]+:[a-z0-9_.-]+$")]
 Sentence = Annotated[str, StringConstraints(strict=True, min_length=1)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Positive = Annotated[Number, Field(gt=0)]
