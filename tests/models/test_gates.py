@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 from networks import Kind, close, random_documents
@@ -45,3 +47,9 @@ def test_looking_changes_nothing() -> None:
 def test_a_network_without_an_lstm_is_refused_with_the_remedy(kind: Kind) -> None:
     with pytest.raises(ValueError, match="no LSTM: name only runs that have one"):
         gates(kind.make(), torch.zeros(1, 2, dtype=torch.int64))
+
+
+def test_a_copy_of_a_network_has_the_same_gates() -> None:
+    network = Kind(recurrent, recurrent.Options(cell="lstm", embedding=6, hidden=5)).make()
+    tokens = torch.zeros(1, 3, dtype=torch.int64)
+    assert torch.equal(gates(copy.deepcopy(network), tokens).forget, gates(network, tokens).forget)

@@ -54,6 +54,6 @@ def gates(network: nn.Module, tokens: Int[Tensor, "documents time"]) -> Gates:
 def _parts(network: nn.Module) -> tuple[nn.Module, Recurrence]:
     if isinstance(network, Model):
         layer = network.layers[0]
-        if isinstance(layer, Recurrence) and layer.cell is CELLS["lstm"]:
+        if isinstance(layer, Recurrence) and layer.cell == CELLS["lstm"]:
             return network.embedding, layer
     raise ValueError("the model has no LSTM: name only runs that have one under the evaluation's `runs`")
