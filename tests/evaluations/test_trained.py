@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from torch import nn
 
 from seedbed.documents import Documents
@@ -14,6 +16,7 @@ from seedbed.models import transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.objectives import flm
 from seedbed.randomness import torch_stream
+from seedbed.training import loop
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +44,23 @@ def test_dropout_is_off_in_predictions(model: TrainedModel, context: Context) ->
     documents = context.test.without_last()
     dropping = replace(model, network=nn.Sequential(model.network, nn.Dropout(0.5)).train())
     assert (dropping.log_probabilities(documents) == model.log_probabilities(documents)).all()
+
+
+def test_the_initial_network_is_that_which_training_began_with(model: TrainedModel, context: Context) -> None:
+    training = context.test.take(range(8))
+    seeds = {"initialisation": 3, "order": 0, "corruption": 0}
+    standing = loop.Options(epochs=1, batch=4, learning_rate=0)
+    began = loop.train(copy.deepcopy(model.network), model.objective, training, training, standing, seeds).weights
+    initial = replace(model, initialisation=3).initial().state_dict()
+    assert all(torch.equal(initial[name], tensor) for name, tensor in began.items())
+
+
+def test_drawing_the_initial_network_leaves_the_trained_one(model: TrainedModel) -> None:
+    before = {name: tensor.clone() for name, tensor in model.network.state_dict().items()}
+    replace(model, initialisation=3).initial()
+    assert all(torch.equal(before[name], tensor) for name, tensor in model.network.state_dict().items())
+
+
+def test_what_began_with_another_runs_weights_has_no_initial_network(model: TrainedModel) -> None:
+    with pytest.raises(ValueError, match="training began with another run's weights"):
+        model.initial()

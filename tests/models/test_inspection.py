@@ -12,7 +12,7 @@ from seedbed.batching import Mask, pack
 from seedbed.documents import Documents
 from seedbed.models import recurrent, transformer
 from seedbed.models.attention import Attention, Forbidden, head_slots
-from seedbed.models.inspection import ablated, attention, cut, restricted
+from seedbed.models.inspection import ablated, attention, cut, longest_document, restricted
 
 LENGTHS = [1, 12, 30, 2, 9]
 OPTIONS = [
@@ -176,3 +176,9 @@ def test_attention_of_one_layer_equals_the_softmax_of_its_scores() -> None:
     batch = pack(random_documents([5]))
     found = layer.weights(hidden, head_slots(batch.layout, batch.positions, 1))
     close(found[:, 0, :5], scores.softmax(-1), 1e-6)
+
+
+def test_a_network_reads_as_many_tokens_as_its_position_table_has_rows() -> None:
+    assert longest_document(network(transformer.Options(positions="learned", max_positions=7))) == 7
+    assert longest_document(network()) is None
+    assert longest_document(Kind(recurrent, recurrent.Options()).make()) is None

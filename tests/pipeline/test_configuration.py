@@ -134,6 +134,25 @@ def test_a_wrong_value_names_its_place_and_the_remedy(
         _ = Configuration(root=write(tmp_path, changed(path, value))).languages
 
 
+def test_batches_that_are_stored_are_those_of_the_task(tmp_path: Path) -> None:
+    study = changed("data.drawn", {"task": "recall", "training": 9, "validation": 1, "test": 1})
+    study["runs"]["drawn"] = {
+        "label": "D",
+        "data": "drawn",
+        "model": {"kind": "recurrent"},
+        "objective": {"kind": "answer"},
+        "training": {"order": "stored", "batch": 64},
+    }
+    Configuration(root=write(tmp_path, study))
+    study["runs"]["drawn"]["training"]["batch"] = 32
+    with pytest.raises(
+        ConfigError, match=r"runs\.drawn\.training\.batch: 32, but its data set drawn .* of 64 and"
+    ):
+        Configuration(root=write(tmp_path, study))
+    study["runs"]["drawn"]["training"]["order"] = "shuffled"
+    Configuration(root=write(tmp_path, study))
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -45,18 +45,30 @@ def make(root: Path, study: str = STUDY) -> Plan:
     return Plan(Configuration(root=root))
 
 
-def test_a_run_begins_with_the_weights_of_the_same_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    """Both runs of seed 1, trained in the present folder."""
     plan = make(tmp_path)
     monkeypatch.chdir(tmp_path)
     for split, seed in (("training", 1), ("validation", None)):
         jobs.data(plan, ("garden", "text", split, seed), plan.data("garden", "text", split, seed))
-    weights = {}
     for run in ("first", "second"):
-        own = plan.train("garden", run, 1)
-        jobs.train(plan, "garden", run, 1, own)
-        weights[run] = storage.read_weights(run_path("garden", run, 1, "model.safetensors"), own)
+        jobs.train(plan, "garden", run, 1, plan.train("garden", run, 1))
+    return plan
+
+
+def test_a_run_begins_with_the_weights_of_the_same_seed(built: Plan) -> None:
+    weights = {
+        run: storage.read_weights(run_path("garden", run, 1, "model.safetensors"), built.train("garden", run, 1))
+        for run in ("first", "second")
+    }
     assert weights["first"].keys() == weights["second"].keys()
     assert all(torch.equal(weights["second"][name], tensor) for name, tensor in weights["first"].items())
+
+
+def test_an_evaluation_is_told_which_seed_drew_the_first_weights(built: Plan) -> None:
+    assert jobs.trained_model(built, "garden", "first", 1).initialisation == 1
+    assert jobs.trained_model(built, "garden", "second", 1).initialisation is None
 
 
 def test_the_weights_of_the_same_seed_are_an_input_of_the_training(tmp_path: Path) -> None:

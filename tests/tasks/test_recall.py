@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seedbed.tasks.recall import DISTRACTORS, KEYS, QUERY, VOCABULARY, Options, Task, sequences
+from seedbed.tasks.recall import DISTRACTORS, KEYS, QUERY, VOCABULARY, Options, Task, questions, sequences
 
 
 def sampled_distances(distances: str, documents: int, batch: int = 64) -> np.ndarray:
@@ -48,6 +48,15 @@ def test_distractors_tell_nothing_of_the_key() -> None:
         table = np.zeros((KEYS, DISTRACTORS))
         np.add.at(table, (found[:, 0], found[:, place] - KEYS), 1)
         assert np.abs(table - 1000).max() < 5 * np.sqrt(1000)
+
+
+@pytest.mark.parametrize("before", [0, 2, 5])
+def test_questions_are_sequences_with_every_key_alike(before: int) -> None:
+    found, drawn = (make(np.random.default_rng(0), 40, 5, before) for make in (questions, sequences))
+    assert np.bincount(found[:, before]).tolist() == [5] * KEYS
+    assert (found[:, -1] == found[:, before]).all()
+    found[:, [before, -1]] = drawn[:, [before, -1]]
+    np.testing.assert_array_equal(found, drawn)
 
 
 def test_sequences_of_a_batch_share_a_distance() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from torch import nn
 
 from seedbed.documents import Documents
 from seedbed.log import Log
+from seedbed.models.initialisation import fill
+from seedbed.randomness import torch_stream
 
 
 @dataclass(frozen=True)
@@ -18,17 +21,31 @@ class TrainedModel:
     """A network with the objective and the corpus it was trained on, and the log of its training.
 
     What the network predicts is read as its objective reads it, so the methods below are those of the objective.
-    The configuration sees to it that an evaluation asks for none that the objective lacks.
+    The configuration sees to it that an evaluation asks for none that the objective lacks. ``initialisation`` is
+    the seed of the stream of the first weights; None where training began with those of another run.
     """
 
     network: nn.Module
     objective: Any
     log: Log
     corpus: Documents
+    initialisation: int | None = None
 
     def parameters(self) -> int:
         """How many numbers the training set."""
         return sum(parameter.numel() for parameter in self.network.parameters())
+
+    def initial(self) -> nn.Module:
+        """The network as it was before its training: drawn again, in memory of its own.
+
+        Raises:
+            ValueError: training began with the weights of another run.
+        """
+        if self.initialisation is None:
+            raise ValueError("training began with another run's weights, not with new ones: name only other runs")
+        network = copy.deepcopy(self.network)
+        fill(network, torch_stream(self.initialisation, "initialisation"))
+        return network
 
     def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
         """As `context.Predictor` says."""

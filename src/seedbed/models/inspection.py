@@ -1,6 +1,6 @@
-"""Looking into attention, and taking away what it looks at (recurrence 6.3, 6.4).
+"""Looking into attention, and taking away what it looks at (recurrence 6.3, 6.4); how much a network can read.
 
-Both work on any network with layers of `Attention`, from outside, and leave it as it was. They concern whole
+All work on any network with layers of `Attention`, from outside, and leave it as it was. They concern whole
 documents, as `forward` reads them; the cached `step` is left alone.
 """
 
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from seedbed.batching import Packed
 from seedbed.models.attention import Attention, Forbidden
+from seedbed.models.positions import LearnedPositions
 
 
 def attention_layers(network: nn.Module) -> list[Attention]:
@@ -49,6 +50,12 @@ def attention(network: nn.Module, batch: Packed) -> Float[Tensor, "layers tokens
         for hook in hooks:
             hook.remove()
     return torch.stack(found)
+
+
+def longest_document(network: nn.Module) -> int | None:
+    """The most tokens that a network can read at once: the rows of its position table; None without one."""
+    tables = [layer for layer in network.modules() if isinstance(layer, LearnedPositions)]
+    return min((len(table.weight) for table in tables), default=None)
 
 
 @contextmanager

@@ -246,6 +246,7 @@ class Configuration:
         together(
             partial(_check_measurable, key, study, f"{place}: evaluations.{key}") for key in study.evaluations
         )
+        _check_stored_batches(study, place)
         tuned(study, place)
         return _shortened(study) if self.settings.scope == "sentinels" else study
 
@@ -317,6 +318,17 @@ def _check_names(study: Study, place: str) -> None:
         raise ConfigError(
             "\n".join(f"{place}: {key}: {name}: {nearest(name, known)}" for key, name, known in wrong)
         )
+
+
+def _check_stored_batches(study: Study, place: str) -> None:
+    """Where a training reads its documents as they are stored, its steps are the batches that the task drew."""
+    for key, run in study.runs.items():
+        drawn = study.data[run.data].options.get("batch")
+        if run.training.get("order") == "stored" and drawn not in (None, run.training["batch"]):
+            raise ConfigError(
+                f"{place}: runs.{key}.training.batch: {run.training['batch']}, but its data set {run.data} is "
+                f"drawn in batches of {drawn} and read as it is stored; make them equal, or order: shuffled"
+            )
 
 
 def _resolved(run: Run, study: Study, place: str) -> Run:

@@ -353,7 +353,7 @@ def _documents(plan: Plan, study: str, run: Run, split: str, seed: int | None) -
 
 
 def _predictor(plan: Plan, study: str, run: str, seed: int | None) -> Predictor:
-    return _reference(plan, study, run) if seed is None else _trained(plan, study, run, seed)
+    return _reference(plan, study, run) if seed is None else trained_model(plan, study, run, seed)
 
 
 def _reference(plan: Plan, study: str, run: str) -> Predictor:
@@ -366,7 +366,8 @@ def _reference(plan: Plan, study: str, run: str) -> Predictor:
     return predictor
 
 
-def _trained(plan: Plan, study: str, run: str, seed: int) -> TrainedModel:
+def trained_model(plan: Plan, study: str, run: str, seed: int) -> TrainedModel:
+    """A trained model as an evaluation sees it."""
     from seedbed.evaluations.trained import TrainedModel
     from seedbed.log import Log
 
@@ -376,7 +377,8 @@ def _trained(plan: Plan, study: str, run: str, seed: int) -> TrainedModel:
     network.load_state_dict(weights, assign=True)
     log = storage.read_table(run_path(study, run, seed, "log.parquet"), own).to_pydict()
     corpus = _documents(plan, study, entry, "training", plan.corpus_seed(study, run, seed))
-    return TrainedModel(network, _objective(plan, study, entry), Log(**log), corpus)
+    first = None if entry.start else plan.seeds(study, run, seed)["initialisation"]
+    return TrainedModel(network, _objective(plan, study, entry), Log(**log), corpus, first)
 
 
 def _write(path: Path, found: Iterable[Row], fingerprint: str) -> None:

@@ -123,3 +123,10 @@ def sequences(rng: np.random.Generator, count: int, distance: int, before: int =
     distractors = rng.integers(KEYS, KEYS + DISTRACTORS, (count, distance))
     queries = np.full((count, 1), QUERY)
     return np.hstack([distractors[:, :before], keys, distractors[:, before:], queries, keys])
+
+
+def questions(rng: np.random.Generator, count: int, distance: int, before: int = 0) -> Tokens:
+    """As `sequences`, with every key as often as any other, or once more: so chance itself is exact."""
+    found = sequences(rng, count, distance, before)
+    found[:, [before, -1]] = np.arange(count)[:, None] % KEYS
+    return found

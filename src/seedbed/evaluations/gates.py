@@ -1,0 +1,94 @@
+"""What the gates of an LSTM do with a key and with the distractors after it (recurrence 5.6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from seedbed.documents import Tokens
+from seedbed.evaluations.context import TaskContext
+from seedbed.evaluations.recall_questions import Questions, ask, require_balanced
+from seedbed.evaluations.trained import TrainedModel
+from seedbed.models.gates import Gates, gates
+from seedbed.observations import Observation, Scalar
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which questions, and which cells keep what they hold."""
+
+    distance: int = 50
+    items: int = 1000  # questions, the same number for every key
+    keeping: float = 0.99  # a cell keeps where its forget gate is above this on average over the distractors
+
+    def __post_init__(self) -> None:
+        """Check the ranges.
+
+        Raises:
+            ValueError: no distractor, or keys that cannot be asked for alike.
+        """
+        if self.distance < 1:
+            raise ValueError(f"distance {self.distance}: expected at least 1")
+        require_balanced(self.items)
+
+
+def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Iterator[Observation]:
+    """``gate`` by kind, token and cells, ``keeping_cells``, and how much of what is written they explain.
+
+    ``gate`` is the mean of a gate over cells and tokens: the key, all distractors, or the query. ``keeping_cells``
+    counts those whose forget gate stays open. ``written_explained`` is the share of the variance, over all
+    distractors, of what a cell writes there (input gate times candidate) that is between the groups with the same
+    key, or with the same distractor: the variances between groups of all cells, over all their variances. What is
+    said of keeping cells is NaN where there is none.
+    """
+    asked = ask(context, options.distance, options.items)
+    model.network.eval()
+    seen = gates(model.network, torch.from_numpy(asked.tokens))
+    keeps = seen.forget[:, 1:-1].mean((0, 1)).numpy() > options.keeping
+    yield Observation("keeping_cells", int(keeps.sum()), unit="count")
+    for cells, chosen in (("all", np.ones_like(keeps)), ("keeping", keeps)):
+        yield from _means(seen, chosen, cells)
+        yield from _explained(seen, asked, chosen, cells)
+
+
+def _means(seen: Gates, chosen: NDArray[np.bool_], cells: str) -> Iterator[Observation]:
+    kinds = {"input": seen.enter, "forget": seen.forget, "output": seen.show}
+    tokens = {"key": slice(1), "distractor": slice(1, -1), "query": slice(-1, None)}
+    for kind, values in kinds.items():
+        for token, places in tokens.items():
+            found = values[:, places].double().numpy()[..., chosen]
+            condition: dict[str, Scalar] = {"gate": kind, "token": token, "cells": cells}
+            yield Observation("gate", float(found.mean()) if found.size else math.nan, condition, "share")
+
+
+def _explained(seen: Gates, asked: Questions, chosen: NDArray[np.bool_], cells: str) -> Iterator[Observation]:
+    written = (seen.enter * seen.candidate)[:, 1:-1].double().numpy()[..., chosen]
+    distractors = asked.tokens[:, 1:-1]
+    groups = {"key": np.broadcast_to(asked.keys[:, None], distractors.shape), "distractor": distractors}
+    for by, each in groups.items():
+        share = explained(written.reshape(each.size, -1), each.ravel())
+        yield Observation("written_explained", share, {"by": by, "cells": cells}, "share")
+
+
+def explained(values: Numbers, groups: Tokens) -> float:
+    """The share of variance between groups (eta squared), that of all columns together.
+
+    Args:
+        values: [items, columns].
+        groups: [items].
+
+    Returns:
+        From 0 to 1; NaN without columns or variance.
+    """
+    centred = values - values.mean(0)
+    member = groups[:, None] == np.unique(groups)
+    between = float(((member.T @ centred) ** 2 / member.sum(0)[:, None]).sum())
+    total = float((centred**2).sum())
+    return between / total if total else math.nan

@@ -1,0 +1,69 @@
+"""What a model recalls, by the distance of the key from the query (recurrence 5.2 to 5.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.documents import Tokens
+from seedbed.evaluations.context import Predictor, TaskContext
+from seedbed.evaluations.recall_questions import answers, ask, counts, readable, require_balanced
+from seedbed.observations import Observation, mean
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which questions."""
+
+    distances: str = "1 2 5 10 20 35 50 75 100 118 150 200"
+    items: int = 1000  # questions a distance, the same number for every key
+
+    def __post_init__(self) -> None:
+        """Check the ranges.
+
+        Raises:
+            ValueError: distances that are none, or keys that cannot be asked for alike.
+        """
+        counts(self.distances)
+        require_balanced(self.items)
+
+
+def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterator[Observation]:
+    """``recall_accuracy``, ``recall_loss`` and ``recall_information`` by distance.
+
+    The answer is the most probable token, the first of those that are equally so; the loss is that of the key.
+    A learned position table has no row beyond its last position: what ends later yields no observation.
+    """
+    for distance in readable(model, counts(options.distances)):
+        asked = ask(context, distance, options.items)
+        predicted = answers(model, asked)
+        given, condition = predicted.argmax(1), {"distance": distance}
+        yield mean("recall_accuracy", given == asked.keys, condition, "share")
+        yield mean("recall_loss", losses(predicted, asked.keys), condition, "nat")
+        yield Observation("recall_information", information(asked.keys, given), condition, "bit")
+
+
+def losses(predicted: NDArray[np.float64], keys: Tokens) -> NDArray[np.float64]:
+    """[questions], nats."""
+    return -predicted[np.arange(len(keys)), keys]
+
+
+def information(keys: Tokens, given: Tokens) -> float:
+    """The mutual information of key and answer in bits, where every key was asked for equally often.
+
+    That of the table of counts, less Miller and Madow's (1955) estimate of how much is chance: of a table with r
+    rows, c columns and k cells that are not empty, (k - r - c + 1) / 2n nats. The information is convex in the
+    answers where the keys are fixed, so that chance never lowers it and the correction never raises it: whoever
+    is always right has exactly the 3 bits that there are.
+    """
+    table = np.zeros((int(keys.max()) + 1, int(given.max()) + 1))
+    np.add.at(table, (keys, given), 1)
+    rows, columns, seen = table.sum(1), table.sum(0), table > 0
+    independent = np.outer(rows, columns) / len(keys)
+    plain = float((table[seen] * np.log(table[seen] / independent[seen])).sum()) / len(keys)
+    surplus = int(seen.sum() - (rows > 0).sum() - (columns > 0).sum()) + 1
+    return (plain - max(0, surplus) / (2 * len(keys))) / math.log(2)

@@ -1,0 +1,94 @@
+"""Where the query looks: at the key, at the distractors or at itself (recurrence 5.5, 5.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from seedbed.batching import pack
+from seedbed.evaluations.context import TaskContext
+from seedbed.evaluations.recall_questions import Questions, ask, counts, readable, require_balanced
+from seedbed.evaluations.trained import TrainedModel
+from seedbed.models.inspection import attention
+from seedbed.observations import Observation, Scalar, mean
+
+#: Questions a forward: the weights of all positions are many.
+_CHUNK = 64
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which questions."""
+
+    distances: str = "1 2 5 10 20 35 50 75 100 118 150 200"
+    items: int = 200  # questions a distance, the same number for every key
+
+    def __post_init__(self) -> None:
+        """Check the ranges.
+
+        Raises:
+            ValueError: distances that are none, or keys that cannot be asked for alike.
+        """
+        counts(self.distances)
+        require_balanced(self.items)
+
+
+def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Iterator[Observation]:
+    """``query_attention`` of the query on each group of tokens, by distance, layer and head, counted from 1.
+
+    A head's shares add up to 1. ``uniform_attention`` is what a group would have if all tokens had the same.
+    ``finder_attention`` is the key's share in the head that looks at the key most, on average over the distances,
+    and ``finder_layer`` its layer. ``initial_key_attention`` is the key's share before training, as a multiple of
+    the uniform one, over all heads. What ends behind a learned position table yields no observation.
+    """
+    distances = readable(model, counts(options.distances))
+    asked = {distance: ask(context, distance, options.items) for distance in distances}
+    looks = {distance: look(model.network, questions) for distance, questions in asked.items()}
+    for distance, weights in looks.items():
+        yield from _shares(distance, weights)
+    yield from _finder({distance: weights[..., 0].mean(1) for distance, weights in looks.items()})
+    untrained = model.initial()
+    for distance, questions in asked.items():
+        multiple = float(look(untrained, questions)[..., 0].mean()) * (distance + 2)
+        yield Observation("initial_key_attention", multiple, {"distance": distance}, "ratio")
+
+
+def look(network: nn.Module, asked: Questions) -> NDArray[np.float64]:
+    """[layers, questions, heads, positions], the attention of the query; the key stands first."""
+    network.eval()
+    parts = [_at_the_query(network, asked, start) for start in range(0, len(asked.keys), _CHUNK)]
+    found: NDArray[np.float64] = torch.cat(parts, 1).double().numpy()
+    return found
+
+
+def _at_the_query(network: nn.Module, asked: Questions, start: int) -> Float[Tensor, "layers few heads positions"]:
+    documents = asked.documents.take(np.arange(start, min(start + _CHUNK, len(asked.keys))))
+    places = torch.from_numpy(documents.offsets[1:] - 1)
+    return attention(network, pack(documents))[:, places, :, : asked.tokens.shape[1]]
+
+
+def _shares(distance: int, weights: NDArray[np.float64]) -> Iterator[Observation]:
+    for group, places in (("key", slice(1)), ("distractors", slice(1, -1)), ("query", slice(-1, None))):
+        positions = len(range(distance + 2)[places])
+        condition: dict[str, Scalar] = {"distance": distance, "group": group}
+        yield Observation("uniform_attention", positions / (distance + 2), condition, "share")
+        shares = weights[..., places].sum(-1)
+        for layer in range(shares.shape[0]):
+            for head in range(shares.shape[2]):
+                which = condition | {"layer": layer + 1, "head": head + 1}
+                yield mean("query_attention", shares[layer, :, head], which, "share")
+
+
+def _finder(keys: dict[int, NDArray[np.float64]]) -> Iterator[Observation]:
+    """The head with most attention on the key; ``keys`` has [layers, heads] by distance."""
+    together = np.mean(list(keys.values()), axis=0)
+    layer, head = np.unravel_index(together.argmax(), together.shape)
+    yield Observation("finder_layer", int(layer) + 1, unit="layer")
+    for distance, shares in keys.items():
+        yield Observation("finder_attention", float(shares[layer, head]), {"distance": distance}, "share")

@@ -1,0 +1,88 @@
+"""What the evaluations of recall ask, and what a model answers (recurrence 5).
+
+The questions of a distance come from a stream of their own, so that every run and every evaluation that asks for
+the same gets the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.documents import Documents, Tokens
+from seedbed.evaluations.context import Predictor, TaskContext
+from seedbed.evaluations.trained import TrainedModel
+from seedbed.models.inspection import longest_document
+from seedbed.randomness import stream
+from seedbed.tasks import recall
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Sequences up to the query, all of one length.
+
+    Attributes:
+        tokens: [questions, distractors + 2]: the key among the distractors, the query last.
+        keys: [questions], what is asked for; every key as often as any other.
+    """
+
+    tokens: Tokens
+    keys: Tokens
+
+    @property
+    def documents(self) -> Documents:
+        """All of them as documents, each without its answer."""
+        return Documents.of(self.tokens)
+
+    @property
+    def answered(self) -> Documents:
+        """All of them as documents, each with its answer."""
+        return Documents.of(np.column_stack([self.tokens, self.keys]))
+
+
+def ask(context: TaskContext, distractors: int, items: int, before: int = 0) -> Questions:
+    """So many questions with so many distractors, some of them before the key.
+
+    Raises:
+        ValueError: the task is another one.
+    """
+    if not isinstance(context.task, recall.Task):
+        raise ValueError(f"this measures recall, not {type(context.task).__module__.rpartition('.')[2]}")
+    rng = stream(0, f"recall of {distractors} distractors, {before} before the key")
+    found = recall.questions(rng, items, distractors, before)
+    return Questions(found[:, :-1], found[:, -1])
+
+
+def answers(model: Predictor, asked: Questions) -> NDArray[np.float64]:
+    """[questions, vocabulary], the log probability of each token to come after the query, in nats."""
+    documents = asked.documents
+    return model.log_probabilities(documents)[documents.offsets[1:] - 1]
+
+
+def readable(model: Predictor, distractors: Iterable[int]) -> list[int]:
+    """The numbers of distractors that a model can read with key and query: its position table may end before."""
+    longest = longest_document(model.network) if isinstance(model, TrainedModel) else None
+    return [number for number in distractors if longest is None or number + 2 <= longest]
+
+
+def counts(text: str) -> list[int]:
+    """Numbers of distractors as an option has them, such as ``1 2 5``.
+
+    Raises:
+        ValueError: a number that is none, or not above the one before it.
+    """
+    if not all(part.isdigit() for part in text.split()):
+        raise ValueError(f"{text!r}: expected numbers with blanks between them, such as '1 2 5'")
+    found = [int(part) for part in text.split()]
+    if not found or sorted(set(found)) != found:
+        raise ValueError(f"{text!r}: expected at least one number, each above the one before it")
+    return found
+
+
+def require_balanced(items: int) -> None:
+    """Raises a ValueError where not every key can be asked for as often as any other."""
+    if items < 1 or items % recall.KEYS:
+        raise ValueError(f"items {items}: expected a multiple of {recall.KEYS}, so many for every key")

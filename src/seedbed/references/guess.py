@@ -1,0 +1,39 @@
+"""Guessing: some words are equally probable, whatever came before, and all else is impossible (recurrence 5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.documents import Documents
+from seedbed.languages.automaton import Language
+from seedbed.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class Options:
+    """``words`` are what is guessed, with blanks between them; none are all words of the vocabulary."""
+
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The same distribution after every token.
+
+    Raises:
+        ValueError: a word is no token, from `log_probabilities`.
+    """
+
+    options: Options
+    language: Language | Task
+
+    def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
+        """[tokens, vocabulary] in nats; minus infinity for what is not guessed."""
+        vocabulary = self.language.vocabulary
+        guessed = np.unique(vocabulary.encode(self.options.words or " ".join(vocabulary.words)))
+        row = np.full(len(vocabulary), -np.inf)
+        row[guessed] = -np.log(len(guessed))
+        return np.tile(row, (len(documents.tokens), 1))
