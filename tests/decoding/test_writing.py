@@ -75,7 +75,7 @@ def test_steps_give_the_logits_of_the_full_forward(kind: Kind) -> None:
 
 
 @every_kind
-@pytest.mark.parametrize("choice", CHOICES, ids=str)
+@pytest.mark.parametrize("choice", [CHOICES[0], CHOICES[2]], ids=str)  # greedy ones are all the same
 def test_many_documents_equal_each_alone(kind: Kind, choice: Choice) -> None:
     drawn = numbers(15)
     together = cached(kind, choice, drawn)

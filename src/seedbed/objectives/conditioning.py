@@ -101,8 +101,8 @@ def beginning(
     """So many documents that are written from the same tokens on: what they begin with, and what follows.
 
     Args:
-        model: Reads no token twice, but for a prefix of several tokens: these see each other, so that no step reads
-            them one by one, and everything is read again for each token.
+        model: Reads no token twice, but for a prefix of several tokens: these see each other, so that they are not
+            read one by one, and everything is read again for each new token.
         given: The condition, one token or more.
         begun: The first tokens behind it, which are not written either.
         documents: How many.
