@@ -22,7 +22,8 @@ from seedbed.objectives import flm
 from seedbed.observations import Observation, condition_text
 from seedbed.references import exact, ngram
 
-SMALL = Options(sentences=400)
+SMALL = Options(per_document=2)
+SENTENCES = 600  # the context has 300 documents
 
 
 def named(observations: list[Observation]) -> dict[str, Observation]:
@@ -89,6 +90,7 @@ def test_a_wrong_possessive_is_inside_or_outside_the_window(
     found = judged(garden, text)
     outcome = {name: found[f"illegal error=tail possessive;window={name}"] for name in ("inside", "outside")}
     assert outcome == {name: float(name == window) for name in outcome}
+    assert found["outside_errors"] == float(window == "outside")
     assert found["legal"] == 0
 
 
@@ -101,7 +103,7 @@ def test_an_end_without_a_period_is_an_error_where_the_sentence_should_go_on(gar
 
 
 def test_without_an_error_there_is_no_commonest_one(garden: Language) -> None:
-    assert "commonest_error" not in judged(garden, "she picks the plum .")
+    assert not {"commonest_error", "outside_errors"} & set(judged(garden, "she picks the plum ."))
 
 
 def test_repeated_sentences_are_not_distinct(garden: Language) -> None:
@@ -118,7 +120,7 @@ def test_a_sentence_ends_at_its_first_period_and_what_was_given_is_not_part_of_i
     found = observed(Writes(garden, "she picks the plum . she pick"), context)
     assert found["legal decoding=sampling"].value == 1
     assert found["written decoding=sampling"].value == 5
-    assert found["distinct decoding=sampling"].value == 1 / 400
+    assert found["distinct decoding=sampling"].value == 1 / SENTENCES
 
 
 def test_writing_stops_at_the_longest_allowed(garden: Language, context: Context) -> None:
@@ -167,14 +169,14 @@ def test_a_seed_draws_its_own_sentences_and_always_the_same(context: Context) ->
 def test_every_decoding_is_of_all_sentences(context: Context) -> None:
     found = observed(untrained(context), context, replace(SMALL, decodings="greedy | temperature 0.5, top-k 3"))
     assert {one.condition["decoding"] for one in found.values()} == {"greedy", "temperature 0.5, top-k 3"}
-    assert found["distinct decoding=greedy"].value == 1 / 400
-    assert {one.n for name, one in found.items() if name.startswith(("legal", "illegal"))} == {400}
+    assert found["distinct decoding=greedy"].value == 1 / SENTENCES
+    assert {one.n for name, one in found.items() if name.startswith(("legal", "illegal"))} == {SENTENCES}
 
 
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"sentences": 0}, "sentences 0: expected at least 1"),
+        ({"per_document": 0}, "per_document 0: expected at least 1"),
         ({"longest": 0}, "longest 0: expected at least 1"),
         ({"decodings": "sampling | top-q 0.9"}, "'top-q'.*top-p"),
     ],

@@ -24,8 +24,8 @@ from seedbed.randomness import stream
 class Options:
     """How many sentences, how they are chosen, and the word whose antecedent may lie outside a window."""
 
-    sentences: int = 2000
-    longest: int = 40  # tokens written at most
+    per_document: int = 2  # sentences for each document of the test set
+    longest: int = 20  # tokens written at most; more than any sentence of the language has
     decodings: str = "sampling | top-p 0.95"  # separated by " | "
     slot: str = "tail possessive"
     antecedent: str = "subject"
@@ -37,7 +37,7 @@ class Options:
         Raises:
             ValueError: a number below 1, or a decoding that is none.
         """
-        for name in ("sentences", "longest"):
+        for name in ("per_document", "longest"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
         self.choices()
@@ -52,12 +52,13 @@ def evaluate(model: Writer, context: Context, options: Options) -> Iterator[Obse
 
     All runs of a seed choose by the same random numbers, and so do all decodings.
     """
-    numbers = uniforms(stream(context.seed, "generation"), options.sentences, options.longest)
+    sentences = options.per_document * len(context.test)
+    numbers = uniforms(stream(context.seed, "generation"), sentences, options.longest)
     for name, choice in options.choices().items():
-        begun, following = model.beginning(options.sentences)
+        begun, following = model.beginning(sentences)
         documents = written(following, begun, choice, numbers, (PERIOD, END))
-        sentences = Documents.of(document[len(begun) :] for document in documents)
-        yield from measured(context.language, sentences, {"decoding": name}, options)
+        found = Documents.of(document[len(begun) :] for document in documents)
+        yield from measured(context.language, found, {"decoding": name}, options)
 
 
 def measured(
@@ -66,20 +67,23 @@ def measured(
     """Shares of sentences: ``legal`` ones; ``illegal`` by the slot that the first error is in; different ones.
 
     An <eos> before the period is an error at the slot that should have come. Errors in the slot of the options are
-    also told by whether its antecedent lies inside the window. ``commonest_error`` is the largest share that one
-    slot has of the illegal sentences, if there are any. ``stopped_first`` is the share that <eos> is the first
-    token of, and ``written`` the mean number of tokens before it, the period included.
+    also told by whether its antecedent lies inside the window. Of the illegal sentences, if there are any,
+    ``outside_errors`` is the share of those outside, ``commonest_error`` the largest share that one slot has.
+    ``stopped_first`` is the share of sentences that begin with <eos>, and ``written`` the mean number of tokens
+    before it, the period included.
     """
     errors = [language.first_error(sentence) for sentence in sentences]
     yield mean("legal", [error is None for error in errors], condition, "share")
     for slot in sorted(set(filter(None, language.slots))):
         yield mean("illegal", [error == slot for error in errors], {**condition, "error": slot}, "share")
     distances = _distances(language, sentences, errors, options)
-    for window, found in {"inside": distances <= options.window, "outside": distances > options.window}.items():
+    outside = distances > options.window
+    for window, found in {"inside": (distances > 0) & ~outside, "outside": outside}.items():
         place: dict[str, Scalar] = {**condition, "error": options.slot, "window": window}
-        yield mean("illegal", found & (distances > 0), place, "share")
+        yield mean("illegal", found, place, "share")
     counts = Counter(error for error in errors if error is not None)
     if counts:
+        yield Observation("outside_errors", int(outside.sum()) / counts.total(), condition, "share")
         yield Observation("commonest_error", max(counts.values()) / counts.total(), condition, "share")
     different = len({tuple(sentence) for sentence in sentences})
     yield Observation("distinct", different / len(sentences), condition, "share")
