@@ -66,7 +66,7 @@ def test_a_row_is_the_mean_of_its_head_and_the_largest_is_the_largest_of_them(
     found, expected = named(evaluate(model, context, Options())), by_hand(model, context).mean(1)
     for layer in (1, 2):
         for head in (1, 2):
-            share = found["attention_share", layer, head, "subject"]
+            share = found["attention_share", layer, "subject", head]
             assert share.value == pytest.approx(expected[layer - 1, head - 1], abs=1e-6)
             assert share.n == len(queries(context, Options()).places)
     assert found["largest_share", "subject"].value == pytest.approx(expected.max(), abs=1e-6)

@@ -65,8 +65,8 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
     """``attention_share`` of the subject by layer and head, and ``uniform_share`` if a head looked at all alike.
 
     ``largest_share`` is that of the head with the largest one, whichever it is, in each layer and in all;
-    ``example_share`` is how much the latter looks at each token of an example. ``seen_positions`` is how many a query sees on average,
-    ``antecedent_words`` how many of them are the subject's, at least and at most.
+    ``example_share`` is how much the latter looks at each token of an example. ``seen_positions`` is how many a
+    query sees on average, ``antecedent_words`` how many of them are the subject's, at least and at most.
     """
     asked = queries(context, options)
     found = shares(model, asked)
