@@ -67,6 +67,10 @@ class Mask:
         """The mask of queries that see every slot that holds a token, the first ``lengths`` of so many keys."""
         return Mask.of(torch.arange(keys) < lengths[:, None, None])
 
+    def take(self, rows: Int[Tensor, " rows"]) -> Mask:
+        """The mask of some of the rows, if each has its own."""
+        return Mask(self.bias[rows], None if self.sees is None else self.sees[rows])
+
     def plus(self, bias: Float[Tensor, "1 heads queries keys"]) -> Mask:
         """This mask with more to add to the scores, head by head."""
         return Mask(self.bias + bias, self.sees)

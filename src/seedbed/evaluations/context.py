@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from seedbed.decoding.following import Following
 from seedbed.documents import Documents
 from seedbed.languages.automaton import Language
 from seedbed.tasks.task import Task
@@ -63,6 +64,14 @@ class Continuer(Protocol):
         ...
 
 
+class Writer(Protocol):
+    """Whatever writes documents from scratch, token by token, each in its natural way."""
+
+    def beginning(self, documents: int) -> tuple[list[int], Following]:
+        """The tokens that so many documents begin with, and what follows them and all that is written behind."""
+        ...
+
+
 @dataclass(frozen=True)
 class Context:
     """The material of an evaluation on a language.
@@ -70,10 +79,12 @@ class Context:
     Attributes:
         language: The full language, withheld pairs included.
         test: Documents of the full language, the same for every seed and run of a study.
+        seed: Of the run, for what an evaluation draws; 0 for a reference run.
     """
 
     language: Language
     test: Documents
+    seed: int = 0
 
 
 @dataclass(frozen=True)

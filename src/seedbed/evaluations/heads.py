@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,6 @@ from seedbed.batching import pack
 from seedbed.evaluations.context import Context
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages import agreement
-from seedbed.languages.agreement import Beginnings
 from seedbed.models.inspection import attention
 from seedbed.observations import Observation, Scalar, mean
 
@@ -51,13 +50,23 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
         if not places:
             continue
         yield Observation("uniform_share", len(places) / positions, {"group": group}, "share")
-        shares = weights[..., places].sum(-1)
-        for layer, of_heads in enumerate(shares.numpy(), start=1):
-            yield from _of_layer(of_heads, {"layer": layer, "group": group}, test)
+        yield from attention_shares(weights[..., places].sum(-1).numpy(), group, test.pairs)
 
 
-def _of_layer(shares: NDArray[np.float32], at: Mapping[str, Scalar], test: Beginnings) -> Iterator[Observation]:
-    """The share of each head of a layer, [documents, heads], and of the one that has most on average."""
-    for head, share in enumerate(shares.T, start=1):
-        yield mean("attention_share", share, {**at, "head": head}, "share", clusters=test.pairs)
-    yield mean("largest_share", shares[:, shares.mean(0).argmax()], at, "share", clusters=test.pairs)
+def attention_shares(
+    shares: NDArray[np.floating], group: str, clusters: NDArray[np.int64]
+) -> Iterator[Observation]:
+    """``attention_share`` of a group of positions by layer and head, and ``largest_share`` by layer.
+
+    Args:
+        shares: [layers, queries, heads].
+        group: What the positions are called.
+        clusters: [queries], see `observations.mean`.
+    """
+    for layer, of_heads in enumerate(shares, start=1):
+        at: dict[str, Scalar] = {"layer": layer, "group": group}
+        for head, share in enumerate(of_heads.T, start=1):
+            yield mean("attention_share", share, {**at, "head": head}, "share", clusters=clusters)
+        if len(of_heads):
+            most = of_heads[:, of_heads.mean(0).argmax()]
+            yield mean("largest_share", most, at, "share", clusters=clusters)

@@ -18,7 +18,7 @@ from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages import agreement
 from seedbed.languages.agreement import Beginnings
 from seedbed.models.attention import Forbidden
-from seedbed.models.inspection import ablated, attention_layers, cut, restricted
+from seedbed.models.inspection import ablations, attention_layers, cut, restricted
 from seedbed.observations import Observation, Scalar, mean
 
 
@@ -55,7 +55,8 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
         if places and group != "last attractor":
             yield _measured(model, test, "cut_accuracy", {"cut": group}, dict.fromkeys(layers, cut(places)))
     yield _unseen_change(model, context, options)
-    yield from _ablations(model, test)
+    for layer, head, rule in ablations(model.network):
+        yield _measured(model, test, "ablated_accuracy", {"layer": layer, "head": head}, rule)
 
 
 def _unseen_change(model: TrainedModel, context: Context, options: Options) -> Observation:
@@ -70,15 +71,6 @@ def _unseen_change(model: TrainedModel, context: Context, options: Options) -> O
 def _predicted(model: TrainedModel, documents: Documents) -> NDArray[np.float64]:
     """[documents, vocabulary], what may follow each document."""
     return model.log_probabilities(documents)[documents.offsets[1:] - 1]
-
-
-def _ablations(model: TrainedModel, test: Beginnings) -> Iterator[Observation]:
-    for layer, attention in enumerate(attention_layers(model.network)):
-        heads = attention.heads
-        chosen: list[tuple[Scalar, list[int]]] = [(head + 1, [head]) for head in range(heads)]
-        for name, which in [*chosen, ("all", list(range(heads)))]:
-            rule = {layer: ablated(which, heads)}
-            yield _measured(model, test, "ablated_accuracy", {"layer": layer + 1, "head": name}, rule)
 
 
 def _measured(

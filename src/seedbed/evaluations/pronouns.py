@@ -35,9 +35,14 @@ def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[O
     ``pronoun_accuracy`` is the share of places where no token is more probable than the right one; a tie between
     k tokens counts 1/k. ``pronoun_count`` is the number of places.
     """
+    yield from known(model.log_probabilities(context.test.without_last()), context, options)
+
+
+def known(predicted: NDArray[np.float64], context: Context, options: Options) -> Iterator[Observation]:
+    """The same for log probabilities [tokens - documents, vocabulary] of what follows each token but the last."""
     test = context.test
     places, distances = antecedents(context.language, test, options.slot, options.antecedent)
-    predicted = model.log_probabilities(test.without_last())[places - test.owners[places] - 1]
+    predicted = predicted[places - test.owners[places] - 1]
     right = predicted[np.arange(len(places)), test.tokens[places]]
     scores = {"pronoun_probability": np.exp(right), "pronoun_accuracy": _hits(predicted, right)}
     inside = distances <= options.window

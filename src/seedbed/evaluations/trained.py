@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
+from seedbed.decoding.following import Following
 from seedbed.documents import Documents
 from seedbed.log import Log
 from seedbed.models.initialisation import fill
@@ -49,17 +50,20 @@ class TrainedModel:
 
     def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
         """As `context.Predictor` says."""
-        return self._asked("log_probabilities", documents)
+        return self._asked("log_probabilities", documents)  # type: ignore[no-any-return]
 
     def fill(self, documents: Documents, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """As `context.Filler` says."""
-        return self._asked("fill", documents, places)
+        return self._asked("fill", documents, places)  # type: ignore[no-any-return]
 
     def continuation(self, documents: Documents, starts: NDArray[np.int64]) -> NDArray[np.float64]:
         """As `context.Continuer` says."""
-        return self._asked("continuation", documents, starts)
+        return self._asked("continuation", documents, starts)  # type: ignore[no-any-return]
 
-    def _asked(self, method: str, *arguments: object) -> NDArray[np.float64]:
+    def beginning(self, documents: int) -> tuple[list[int], Following]:
+        """As `context.Writer` says."""
+        return self._asked("beginning", documents)  # type: ignore[no-any-return]
+
+    def _asked(self, method: str, *arguments: object) -> Any:  # noqa: ANN401 - each method says its own
         self.network.eval()
-        found: NDArray[np.float64] = getattr(self.objective, method)(self.network, *arguments)
-        return found
+        return getattr(self.objective, method)(self.network, *arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 _FIRST = 16  # tokens that fit at first
@@ -54,3 +54,8 @@ class State:
     def layer(self, index: int) -> Float[Tensor, "2 batch heads length width"]:
         """Keys and values of one layer, the last token's to be written."""
         return self.memory.room[index, :, :, :, : self.length]
+
+    def take(self, rows: Int[Tensor, " rows"]) -> State:
+        """The state of some of the documents, in a memory of its own."""
+        room = self.memory.room[:, :, rows]
+        return State(Memory(room, self.length), self.length)

@@ -67,6 +67,11 @@ class State:
     source: tuple[Float[Tensor, "2 batch heads length width"], ...]
     mask: Mask
 
+    def take(self, rows: Int[Tensor, " rows"]) -> State:
+        """The state of some of the documents."""
+        source = tuple(memory[:, rows] for memory in self.source)
+        return State(self.own.take(rows), source, self.mask.take(rows))
+
 
 class Model(nn.Module):
     """Embedding and positions, encoder and decoder with a final norm each, and the embedding again as output."""

@@ -94,6 +94,18 @@ def cut(places: Sequence[int]) -> Forbidden:
     return forbidden
 
 
+def ablations(network: nn.Module) -> Iterator[tuple[int, int | str, dict[int, Forbidden]]]:
+    """Each head that is left blind, and ``all`` of a layer: layer and head, from 1, and what `restricted` takes.
+
+    Raises:
+        ValueError: the network has no attention.
+    """
+    for layer, attention in enumerate(attention_layers(network)):
+        for head in range(attention.heads):
+            yield layer + 1, head + 1, {layer: ablated([head], attention.heads)}
+        yield layer + 1, "all", {layer: ablated(range(attention.heads), attention.heads)}
+
+
 def ablated(chosen: Sequence[int], heads: int) -> Forbidden:
     """The rule that leaves the chosen ones of so many heads nothing to see, so that they give zeros."""
     blind = torch.isin(torch.arange(heads), torch.tensor(chosen))

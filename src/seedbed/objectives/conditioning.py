@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from torch import nn
 
 from seedbed.batching import pack
-from seedbed.documents import Documents
+from seedbed.decoding.following import Following, rectangle
+from seedbed.decoding.steps import Steps
+from seedbed.documents import Documents, Tokens
 from seedbed.languages.vocabulary import BEGIN, END, Vocabulary
 from seedbed.objectives.scoring import Batch, Numbers, chunks, log_probabilities, of_targets
 
@@ -87,6 +89,35 @@ def next_token(
         batch = conditional(longer.take(some), given[some], architecture)
         parts.append(log_probabilities(model, [batch])[np.cumsum(longer.lengths[some] - given[some]) - 1])
     return np.concatenate(parts)
+
+
+def beginning(
+    model: Any,  # noqa: ANN401 - with `start` and `step`, which nn.Module does not promise
+    given: list[int],
+    begun: list[int],
+    documents: int,
+    architecture: Architecture,
+) -> tuple[list[int], Following]:
+    """So many documents that are written from the same tokens on: what they begin with, and what follows.
+
+    Args:
+        model: Reads no token twice, but for a prefix of several tokens: these see each other, so that they are not
+            read one by one, and everything is read again for each new token.
+        given: The condition, one token or more.
+        begun: The first tokens behind it, which are not written either.
+        documents: How many.
+        architecture: Where the condition stands.
+    """
+    if architecture == "encoder_decoder":
+        sources = rectangle(np.tile(given, (documents, 1)))
+        return [BEGIN, *begun], Steps(model, model.start(pack(sources, sources.lengths)), documents)
+    if architecture == "causal" or len(given) == 1:
+        return [*given, *begun], Steps(model, model.start(documents), documents)
+
+    def following(growing: Tokens, texts: Tokens) -> Numbers:
+        return next_token(model, rectangle(texts), np.full(len(texts), len(given)), architecture)
+
+    return [*given, *begun], following
 
 
 def ended(documents: Documents) -> Documents:

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from seedbed.batching import pack
+from seedbed.decoding.following import Following
 from seedbed.documents import Documents
-from seedbed.languages.vocabulary import Vocabulary
+from seedbed.languages.vocabulary import BEGIN, Vocabulary
 from seedbed.objectives import scoring
 from seedbed.objectives.conditioning import (
     Architecture,
+    beginning,
     conditional,
     continuation,
     left_to_right,
@@ -79,3 +81,7 @@ class Objective:
     def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """[documents, vocabulary], of what follows each document; it does not matter how much of it was given."""
         return next_token(model, documents, np.ones(len(documents), np.int64), self.architecture)
+
+    def beginning(self, model: nn.Module, documents: int) -> tuple[list[int], Following]:
+        """So many documents from <bos> on, and what follows as they are written."""
+        return beginning(model, [BEGIN], [], documents, self.architecture)

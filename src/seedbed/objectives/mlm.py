@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from seedbed.batching import pack
+from seedbed.decoding.following import Following, rectangle
 from seedbed.documents import Documents, Tokens
 from seedbed.languages.vocabulary import BEGIN, Vocabulary
 from seedbed.objectives import scoring
@@ -100,6 +101,17 @@ class Objective:
     def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """[documents, vocabulary], of a <mask> behind each document; it does not matter how much was given."""
         return scoring.log_probabilities(model, self._masked(ended(documents), documents.lengths))
+
+    def beginning(self, model: nn.Module, documents: int) -> tuple[list[int], Following]:
+        """So many documents from <bos> on, written by filling a <mask> behind all that is there (objectives 6.4).
+
+        A new token changes what every other one sees, so that everything is read again for each.
+        """
+
+        def following(growing: Tokens, texts: Tokens) -> Numbers:
+            return self.next_token(model, rectangle(texts), np.ones(len(texts), np.int64))
+
+        return [BEGIN], following
 
     def _masked(self, documents: Documents, places: NDArray[np.int64]) -> Iterator[Batch]:
         """Documents with <mask> at one place each."""

@@ -9,10 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from seedbed.decoding.following import Following
 from seedbed.documents import Documents
-from seedbed.languages.vocabulary import Vocabulary
+from seedbed.languages.vocabulary import BEGIN, Vocabulary
 from seedbed.objectives import scoring
-from seedbed.objectives.conditioning import conditional, continuation, left_to_right, next_token, require_marks
+from seedbed.objectives.conditioning import (
+    beginning,
+    conditional,
+    continuation,
+    left_to_right,
+    next_token,
+    require_marks,
+)
 from seedbed.objectives.scoring import Batch, Numbers
 
 
@@ -64,3 +72,7 @@ class Objective:
     def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """[documents, vocabulary], of what follows each document, whose first ``starts`` tokens are the prefix."""
         return next_token(model, documents, starts, self.architecture)
+
+    def beginning(self, model: nn.Module, documents: int) -> tuple[list[int], Following]:
+        """So many documents behind the prefix <bos>, and what follows as they are written."""
+        return beginning(model, [BEGIN], [], documents, self.architecture)

@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from seedbed.decoding.following import Following
 from seedbed.documents import Documents, Tokens
 from seedbed.languages.vocabulary import BEGIN, END, Vocabulary
 from seedbed.objectives import scoring
 from seedbed.objectives.choosing import choose, to_hide, within
 from seedbed.objectives.conditioning import (
+    beginning,
     conditional,
     continuation,
     ended,
@@ -128,6 +130,14 @@ class Objective:
         """[documents, vocabulary], of what follows each document, ``starts`` of whose tokens were given."""
         sources, answers = self._begun(documents, starts)
         return next_token(model, joined(sources, answers), sources.lengths, self.options.architecture)
+
+    def beginning(self, model: nn.Module, documents: int) -> tuple[list[int], Following]:
+        """So many documents that are one span each, behind <x0>, and what follows as they are written.
+
+        Nothing is given: the source is <x0> alone.
+        """
+        sentinel = int(self.sentinels[0])
+        return beginning(model, [sentinel, END], [sentinel], documents, self.options.architecture)
 
     def _batch(self, sources: Documents, answers: Documents) -> Batch:
         return conditional(joined(sources, answers), sources.lengths, self.options.architecture)

@@ -133,9 +133,9 @@ def evaluate(plan: Plan, study: str, run: str, evaluation: str, asked: str) -> N
     entry = plan.run(study, run)
     module = plugins.load("evaluations", evaluation)
     options = module.Options(**plan.configuration.studies[study].evaluations[evaluation].options)
-    context = _context(plan, study, entry)
     found: list[Row] = []
     for seed in plan.configuration.seeds(study, run):
+        context = _context(plan, study, entry, seed)
         observations = module.evaluate(_predictor(plan, study, run, seed), context, options)
         hashes = plan.row(study, run, evaluation, seed)
         found += rows(observations, study=study, run=run, seed=seed, **hashes)
@@ -340,12 +340,14 @@ def _source(plan: Plan, study: str, data_set: str) -> Language | Task:
     return task
 
 
-def _context(plan: Plan, study: str, run: Run) -> Context | TaskContext:
+def _context(plan: Plan, study: str, run: Run, seed: int | None) -> Context | TaskContext:
     from seedbed.evaluations.context import Context, TaskContext
     from seedbed.languages.automaton import Language
 
     source, test = _source(plan, study, run.data), _documents(plan, study, run, "test", None)
-    return Context(source, test) if isinstance(source, Language) else TaskContext(source, test)
+    if isinstance(source, Language):
+        return Context(source, test, 0 if seed is None else seed)
+    return TaskContext(source, test)
 
 
 def _documents(plan: Plan, study: str, run: Run, split: str, seed: int | None) -> Documents:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seedbed.decoding.following import Following, predicted
 from seedbed.documents import Documents
 from seedbed.languages.automaton import Language
+from seedbed.languages.vocabulary import BEGIN
 from seedbed.languages.windows import histories, next_token
 
 
@@ -34,6 +36,10 @@ class Reference:
         """[tokens, vocabulary] in nats; minus infinity where a token cannot come."""
         with np.errstate(divide="ignore"):
             return np.log(self._probabilities(documents))
+
+    def beginning(self, documents: int) -> tuple[list[int], Following]:
+        """So many documents from ``<bos>`` on."""
+        return [BEGIN], predicted(self.log_probabilities)
 
     def _probabilities(self, documents: Documents) -> NDArray[np.float64]:
         if self.options.window:

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from seedbed.decoding.following import Following, predicted
 from seedbed.documents import Documents, Tokens
 from seedbed.languages.automaton import Language
 from seedbed.languages.vocabulary import BEGIN
@@ -60,6 +61,10 @@ class Reference:
             grams = _longer(history, documents, len(self._even))
         with np.errstate(divide="ignore"):
             return np.log(probability)
+
+    def beginning(self, documents: int) -> tuple[list[int], Following]:
+        """So many documents from ``<bos>`` on."""
+        return [BEGIN], predicted(self.log_probabilities)
 
     @cached_property
     def _even(self) -> Numbers:

@@ -1,0 +1,112 @@
+"""Which token comes next, given what a model expects and one random number (objectives 5.3).
+
+The number is handed in, not drawn: so a document depends on its own numbers alone, not on its neighbours.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from seedbed.decoding.following import Numbers
+from seedbed.documents import Tokens
+from seedbed.names import nearest
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Sampling, from what is left after three cuts in this order; by default there is none.
+
+    Attributes:
+        temperature: What logits are divided by. At 0 the most probable token is taken: greedy decoding.
+        top_k: Only so many of the most probable tokens may come; 0 sets no limit.
+        top_p: Only the fewest most probable tokens that together have this probability may come, one at least
+            (nucleus sampling; Holtzman et al. 2020, section 3.1); 1 sets no limit.
+
+    Of tokens that are equally probable, those of lower id are kept first.
+
+    Raises:
+        ValueError: an option out of its range.
+    """
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature < math.inf:
+            raise ValueError(f"temperature {self.temperature}: expected a finite number, 0 (greedy) or above")
+        if self.top_k < 0:
+            raise ValueError(f"top_k {self.top_k}: expected a number of tokens, or 0 for all")
+        if not 0 <= self.top_p <= 1:
+            raise ValueError(f"top_p {self.top_p}: expected a probability, 0 (greedy) to 1 (all tokens)")
+
+    @staticmethod
+    def read(text: str) -> Choice:
+        """``sampling``, ``greedy``, or cuts such as ``top-p 0.95`` and ``temperature 0.7, top-k 10``.
+
+        Raises:
+            ValueError: anything else; the message says what.
+        """
+        if text in _NAMED:
+            return _NAMED[text]
+        found: dict[str, float] = {}
+        for part in text.split(", "):
+            name, _, value = part.partition(" ")
+            if name not in _CUTS:
+                raise ValueError(f"decoding {text!r}: {name!r}: {nearest(name, {*_CUTS, *_NAMED})}")
+            found[_CUTS[name]] = _number(value, int if name == "top-k" else float, text)
+        return Choice(**found)  # type: ignore[arg-type]
+
+    def probabilities(self, logits: Numbers) -> Numbers:
+        """[rows, vocabulary], what is left of the softmax of the logits (or log probabilities), adding up to 1.
+
+        Raises:
+            ValueError: a row has a NaN, or no finite logit.
+        """
+        best = logits.max(1, keepdims=True)
+        if not np.isfinite(best).all():
+            raise ValueError("logits that are NaN, or all minus infinity, say nothing of the next token")
+        with np.errstate(over="ignore"):
+            weights = np.exp((logits - best) / (self.temperature or 1.0))
+        order = np.argsort(-logits, axis=1, kind="stable")
+        ranked = np.take_along_axis(weights, order, 1)
+        ranked[:, self._limit(logits.shape[1]) :] = 0
+        if self.top_p < 1:
+            before = np.cumsum(ranked, 1) - ranked
+            before[:, 0] = -1  # the most probable token always stays
+            ranked[before >= self.top_p * ranked.sum(1, keepdims=True)] = 0
+        np.put_along_axis(weights, order, ranked, 1)
+        return np.asarray(weights / weights.sum(1, keepdims=True))
+
+    def tokens(self, logits: Numbers, uniforms: Numbers) -> Tokens:
+        """[rows], the token of each row: the first whose cumulative probability is above the row's uniform number.
+
+        Args:
+            logits: [rows, vocabulary].
+            uniforms: [rows], from 0 up to but not including 1.
+
+        Raises:
+            ValueError: see `probabilities`.
+        """
+        total = np.cumsum(self.probabilities(logits), 1)
+        # Divided by its last value, so that a number just below 1 never falls behind the last possible token.
+        below: Tokens = (total / total[:, -1:] <= uniforms[:, None]).sum(1)
+        return below
+
+    def _limit(self, vocabulary: int) -> int:
+        return 1 if self.temperature == 0 else self.top_k or vocabulary
+
+
+_NAMED = {"sampling": Choice(), "greedy": Choice(temperature=0.0)}
+_CUTS = {"temperature": "temperature", "top-k": "top_k", "top-p": "top_p"}
+
+
+def _number(value: str, kind: type[int] | type[float], text: str) -> float:
+    try:
+        return kind(value)
+    except ValueError:
+        wanted = "a whole number" if kind is int else "a number"
+        raise ValueError(f"decoding {text!r}: {value!r}: expected {wanted}") from None

@@ -1,0 +1,103 @@
+"""What sentences a run writes from scratch, and where they leave the grammar (objectives 5.3, 6.4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.decoding.choice import Choice
+from seedbed.decoding.writing import uniforms, written
+from seedbed.documents import Documents
+from seedbed.evaluations.context import Context, Writer
+from seedbed.languages.automaton import Language
+from seedbed.languages.exact import antecedents
+from seedbed.languages.vocabulary import BEGIN, END, PERIOD
+from seedbed.observations import Observation, Scalar, mean
+from seedbed.randomness import stream
+
+
+@dataclass(frozen=True)
+class Options:
+    """How many sentences, how they are chosen, and the word whose antecedent may lie outside a window."""
+
+    per_document: int = 2  # sentences for each document of the test set
+    longest: int = 20  # tokens written at most; more than any sentence of the language has
+    decodings: str = "sampling | top-p 0.95"  # separated by " | "
+    slot: str = "tail possessive"
+    antecedent: str = "subject"
+    window: int = 5  # in words, see the evaluation pronouns
+
+    def __post_init__(self) -> None:
+        """Check the ranges.
+
+        Raises:
+            ValueError: a number below 1, or a decoding that is none.
+        """
+        for name in ("per_document", "longest"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
+        self.choices()
+
+    def choices(self) -> dict[str, Choice]:
+        """The decodings by name."""
+        return {name: Choice.read(name) for name in self.decodings.split(" | ")}
+
+
+def evaluate(model: Writer, context: Context, options: Options) -> Iterator[Observation]:
+    """What is written up to the first period or <eos>, by decoding.
+
+    All runs of a seed choose by the same random numbers, and so do all decodings.
+    """
+    sentences = options.per_document * len(context.test)
+    numbers = uniforms(stream(context.seed, "generation"), sentences, options.longest)
+    for name, choice in options.choices().items():
+        begun, following = model.beginning(sentences)
+        documents = written(following, begun, choice, numbers, (PERIOD, END))
+        found = Documents.of(document[len(begun) :] for document in documents)
+        yield from measured(context.language, found, {"decoding": name}, options)
+
+
+def measured(
+    language: Language, sentences: Documents, condition: Mapping[str, Scalar], options: Options
+) -> Iterator[Observation]:
+    """Shares of sentences: ``legal`` ones; ``illegal`` by the slot that the first error is in; different ones.
+
+    An <eos> before the period is an error at the slot that should have come. Errors in the slot of the options are
+    also told by whether its antecedent lies inside the window. Of the illegal sentences, if there are any,
+    ``outside_errors`` is the share of those outside, ``commonest_error`` the largest share that one slot has.
+    ``stopped_first`` is the share of sentences that begin with <eos>, and ``written`` the mean number of tokens
+    before it, the period included.
+    """
+    errors = [language.first_error(sentence) for sentence in sentences]
+    yield mean("legal", [error is None for error in errors], condition, "share")
+    for slot in sorted(set(filter(None, language.slots))):
+        yield mean("illegal", [error == slot for error in errors], {**condition, "error": slot}, "share")
+    distances = _distances(language, sentences, errors, options)
+    outside = distances > options.window
+    for window, found in {"inside": (distances > 0) & ~outside, "outside": outside}.items():
+        place: dict[str, Scalar] = {**condition, "error": options.slot, "window": window}
+        yield mean("illegal", found, place, "share")
+    counts = Counter(error for error in errors if error is not None)
+    if counts:
+        yield Observation("outside_errors", int(outside.sum()) / counts.total(), condition, "share")
+        yield Observation("commonest_error", max(counts.values()) / counts.total(), condition, "share")
+    different = len({tuple(sentence) for sentence in sentences})
+    yield Observation("distinct", different / len(sentences), condition, "share")
+    ended = sentences.tokens[sentences.offsets[1:] - 1] == END
+    yield mean("stopped_first", ended & (sentences.lengths == 1), condition, "share")
+    yield mean("written", sentences.lengths - ended, condition, "token")
+
+
+def _distances(
+    language: Language, sentences: Documents, errors: list[str | None], options: Options
+) -> NDArray[np.int64]:
+    """[sentences], how far back the antecedent of a wrong word in the slot is; 0 where the error is another."""
+    texts = Documents.of([BEGIN, *sentence] for sentence in sentences)
+    places, distances = antecedents(language, texts, options.slot, options.antecedent)
+    found, wrong = np.zeros(len(sentences), np.int64), np.array([error == options.slot for error in errors])
+    found[texts.owners[places]] = distances * wrong[texts.owners[places]]
+    return found

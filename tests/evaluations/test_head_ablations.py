@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from seedbed.documents import Documents
+from seedbed.evaluations import head_ablations, perplexity, pronouns, subject_attention
+from seedbed.evaluations.context import Context
+from seedbed.evaluations.head_ablations import Options, evaluate
+from seedbed.evaluations.trained import TrainedModel
+from seedbed.log import Log
+from seedbed.models import transformer
+from seedbed.models.initialisation import fill, unfilled
+from seedbed.objectives import flm
+from seedbed.observations import Observation, condition_text
+
+Found = dict[str, Observation]
+
+
+@pytest.fixture(scope="module")
+def model() -> TrainedModel:
+    options = transformer.Options(d_model=16, heads=2, d_ff=8, embedding_std=1.0, linear_std=0.5)
+    network = unfilled(lambda: transformer.Model(options, 100))
+    fill(network, torch.Generator().manual_seed(0))
+    return TrainedModel(network, flm.Objective(flm.Options(), 100), Log(), Documents.of([]))
+
+
+@pytest.fixture(scope="module")
+def found(model: TrainedModel, context: Context) -> Found:
+    return {
+        f"{one.metric} {condition_text(one.condition)}".strip(): one for one in evaluate(model, context, Options())
+    }
+
+
+def muted(model: TrainedModel, layer: int, heads: slice) -> TrainedModel:
+    """The model with some columns of an output matrix at 0: what exercise 7 does to a head."""
+    network = copy.deepcopy(model.network)
+    with torch.no_grad():
+        network.layers[layer].attention.output.weight[:, heads] = 0  # type: ignore[index, union-attr]
+    return TrainedModel(network, model.objective, model.log, model.corpus)
+
+
+def expected(model: TrainedModel, context: Context) -> dict[str, float]:
+    known = {
+        f"{one.metric.removeprefix('pronoun_')} {one.condition['window']}": one.value
+        for one in pronouns.evaluate(model, context, pronouns.Options())
+    }
+    rows = perplexity.evaluate(model, context, perplexity.Options())
+    loss = next(one.value for one in rows if (one.metric, one.condition) == ("loss", {"sentences": "all"}))
+    return {"loss": loss} | {name: value for name, value in known.items() if "count" not in name}
+
+
+def rows(found: Found, place: str) -> dict[str, float]:
+    """The rows of one ablation, named as `expected` names them."""
+    chosen = {name: one.value for name, one in found.items() if name.partition(" ")[2].startswith(place)}
+    return {
+        name.removeprefix("ablated_").split(" ")[0]
+        + ("" if "window=" not in name else " " + name.split("window=")[1]): value
+        for name, value in chosen.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("layer", "head", "columns"),
+    [(0, "1", slice(0, 8)), (0, "2", slice(8, 16)), (1, "2", slice(8, 16)), (1, "all", slice(None))],
+)
+def test_an_ablation_equals_a_network_whose_output_matrix_ignores_the_head(
+    model: TrainedModel, context: Context, found: Found, layer: int, head: str, columns: slice
+) -> None:
+    wanted = expected(muted(model, layer, columns), context)
+    assert rows(found, f"head={head};layer={layer + 1}") == pytest.approx(wanted, abs=1e-5)
+
+
+def test_without_nothing_is_the_model_as_it_is(model: TrainedModel, context: Context, found: Found) -> None:
+    names = {name for name in found if name.endswith("without=nothing")}
+    values = {
+        name.removeprefix("ablated_")
+        .replace(";without=nothing", "")
+        .replace(" without=nothing", "")
+        .replace("window=", ""): found[name].value
+        for name in names
+    }
+    assert values == pytest.approx(expected(model, context), abs=1e-9)
+
+
+def test_the_named_heads_are_those_that_attention_and_ablation_find(
+    model: TrainedModel, context: Context, found: Found
+) -> None:
+    shares = subject_attention.shares(model, subject_attention.queries(context, subject_attention.Options()))
+    layer, head = np.unravel_index(shares.mean(1).argmax(), (2, 2))
+    outside = "ablated_probability {};window=outside"
+    attentive = found[outside.format(f"head={head + 1};layer={layer + 1}")].value
+    assert found["ablated_probability window=outside;without=most attentive"].value == attentive
+    single = {(h, at): found[outside.format(f"head={h};layer={at}")].value for h in (1, 2) for at in (1, 2)}
+    important = min(single, key=lambda which: single[which])
+    assert found["ablated_probability window=outside;without=most important"].value == single[important]
+    assert found["most_important_layer"].value == important[1]
+
+
+def test_the_network_is_given_back_as_it_was(model: TrainedModel, context: Context, found: Found) -> None:
+    again = {
+        condition_text(one.condition): one
+        for one in head_ablations.evaluate(model, context, Options())
+        if one.metric == "ablated_loss"
+    }
+    assert again["without=nothing"] == found["ablated_loss without=nothing"]
