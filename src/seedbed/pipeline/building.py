@@ -36,7 +36,6 @@ _GUESS = 20.0
 _PAUSE = 15.0
 #: Lines of a failed job's log that are shown, where it says no place in the code.
 _LINES = 5
-_SILENT = "It said nothing: something ended it, perhaps for want of memory."
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -135,9 +134,9 @@ def _end_of(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
     raised = [number for number, line in enumerate(lines) if line.startswith('  File "')]
     last = lines[raised[-1] :] if raised else lines[-_LINES:]
-    return "\n".join(
-        f"    {line}" for line in last or ["It said nothing: it was ended, perhaps for want of memory."]
-    )
+    if not last or "Killed" in last[-1]:
+        last.append("Something ended it from outside, perhaps for want of memory: fewer cores need less.")
+    return "\n".join(f"    {line}" for line in last)
 
 
 class _Stop:
