@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -36,6 +37,8 @@ _GUESS = 20.0
 _PAUSE = 15.0
 #: Lines of a failed job's log that are shown, where it says no place in the code.
 _LINES = 5
+#: Seconds that Snakemake has to end itself; where nobody reads its last words it was seen to hang.
+_MOMENT = 20.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -166,9 +169,15 @@ class _Stop:
             self.end()
 
     def end(self) -> None:
-        """End what is watched with all its jobs."""
+        """End what is watched with all its jobs; by force, if that takes longer than a moment."""
+        self._signal(signal.SIGTERM)
+        force = threading.Timer(_MOMENT, self._signal, [signal.SIGKILL])
+        force.daemon = True
+        force.start()
+
+    def _signal(self, number: signal.Signals) -> None:
         if self._process and self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGTERM)
+            os.killpg(self._process.pid, number)
 
     def _heed(self, number: int, _: object) -> None:
         self.code = 128 + number
@@ -205,6 +214,7 @@ class _Snakemake:
                 yield process
             except BaseException:  # the disk is full, or nobody reads what is printed
                 self.stop.end()
+                process.communicate()
                 raise
 
 
