@@ -9,12 +9,12 @@ os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from seedbed.pipeline.configuration import Configuration, overrides
-from seedbed.pipeline.errors import SeedbedError
+from seedbed.pipeline.errors import SeedbedError, refused
 from seedbed.pipeline.plan import Plan
 
 app = typer.Typer(
@@ -205,8 +205,16 @@ def main() -> None:
     try:
         app()
     except SeedbedError as error:
-        print(f"seedbed: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        _end(str(error))
+    except OSError as error:
+        if (message := refused(error)) is None:
+            raise
+        _end(message)
+
+
+def _end(message: str) -> NoReturn:
+    print(f"seedbed: {message}", file=sys.stderr)
+    raise SystemExit(2)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 import copy
+from pathlib import Path
 
 from seedbed.pipeline.building import Progress
 
@@ -61,3 +62,17 @@ def test_the_time_left_follows_the_speed_so_far() -> None:
 def test_everything_from_the_first_error_on_is_kept() -> None:
     last = read("Building DAG of jobs...\nWorkflowError:\nconfig: no\n")[-1]
     assert last.errors == ["WorkflowError:\n", "config: no\n"]
+
+
+FAILED = """\
+Error in rule train:
+    message: None
+    jobid: 7
+    output: results/runs/garden/flm/seed-0/model.safetensors
+    log: results/logs/train/garden/flm/seed-0.log (check log file(s) for error details)
+"""
+
+
+def test_failed_jobs_are_known_by_their_logs() -> None:
+    running = "rule train:\n    log: results/logs/train/garden/flm/seed-1.log\n"
+    assert read(running + FAILED)[-1].failed == [Path("results/logs/train/garden/flm/seed-0.log")]

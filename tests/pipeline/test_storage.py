@@ -1,3 +1,4 @@
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -127,3 +128,41 @@ def test_a_fingerprint_is_found_without_reading_the_file(tmp_path: Path) -> None
         assert storage.carries(tmp_path / name, "a" * 64)
         assert not storage.carries(tmp_path / name, "b" * 64)
     assert not storage.carries(tmp_path / "absent", "a" * 64)
+
+
+def test_what_lacks_its_end_carries_nothing(tmp_path: Path) -> None:
+    storage.write_table(tmp_path / "t.parquet", TABLE, "f" * 64)
+    storage.write_weights(tmp_path / "w.safetensors", {"a": torch.ones(100), "b": torch.ones(3)}, "f" * 64)
+    storage.write_text(tmp_path / "p.html", f"<html>{'f' * 64}</html>\n")
+    for path in tmp_path.iterdir():
+        assert storage.carries(path, "f" * 64)
+        path.write_bytes(path.read_bytes()[:-5])
+        assert not storage.carries(path, "f" * 64)
+
+
+def test_weights_with_a_foreign_header_carry_nothing(tmp_path: Path) -> None:
+    (tmp_path / "w.safetensors").write_bytes(b"\xff" * 8 + b"f" * 64)
+    assert not storage.carries(tmp_path / "w.safetensors", "f" * 64)
+
+
+def write(kind: str, path: Path) -> None:
+    """Write something of each kind, more than a thousand bytes."""
+    if kind == "table":
+        storage.write_table(path, pa.table({"x": np.random.default_rng(0).random(2000)}), "f")
+    elif kind == "weights":
+        storage.write_weights(path, {"x": torch.ones(2000)}, "f")
+    else:
+        storage.write_text(path, "x" * 2000)
+
+
+@pytest.mark.parametrize("kind", ["table", "weights", "text"])
+def test_a_full_disk_is_an_error_that_names_the_file_and_leaves_nothing(tmp_path: Path, kind: str) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            write(kind, tmp_path / "x")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert caught.value.filename == str(tmp_path / "x")
+    assert not list(tmp_path.iterdir())

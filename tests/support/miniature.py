@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from seedbed.pipeline.configuration import ROOT
 
 PARTS = ("Snakefile", "workflow", "profiles", "src", "report", "environment.yml")
 STUDY = """
 title: Miniature
-lead: A study of seconds.
+lead: A study of seconds – für alle.
 rebuilt: true
 data:
   text: {language: garden, training: 96, validation: 24, test: 24}
@@ -24,6 +29,11 @@ runs:
     label: Transformer
     model: {kind: transformer, d_model: 16, heads: 2, layers: 1, d_ff: 32}
     objective: {kind: flm}
+  window:
+    label: window
+    model: {kind: window, words: 2, embedding: 8, hidden: 8}
+    objective: {kind: flm}
+    seeds: 1
   exact: {label: the language itself, kind: exact}
   ngram: {label: trigrams, kind: ngram, options: {order: 3}}
 evaluations:
@@ -62,6 +72,22 @@ excluded:
   objectives:time: {reason: machine, because: Seconds belong to the lecturer's machine.}
 """
 
+PENDING = """
+import json
+from seedbed.pipeline.configuration import Configuration
+from seedbed.pipeline.plan import Plan
+print(json.dumps([path.as_posix() for path in Plan(Configuration()).pending()]))
+"""
+#: The job that makes a result, by the result's path below results/.
+JOBS = {
+    r"data/garden/(\w+)/seed-(\d+)/training.parquet": "corpus",
+    r"data/garden/(\w+)/(test|validation).parquet": "held_out",
+    r"runs/garden/(\w+)/seed-(\d+)/.*": "train",
+    r"observations/garden/(\w+)/(\w+).parquet": "evaluate",
+    r"(\w+).parquet": "",
+    r"report/index.html": "page",
+}
+
 
 @dataclass(frozen=True)
 class Project:
@@ -73,20 +99,28 @@ class Project:
         """Snakemake with both streams in ``stdout``."""
         return self.python("-m", "snakemake", "--cores", str(cores), *arguments, PYTHONPATH="", **environment)
 
-    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def command(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """The project's own command line, with both streams in ``stdout``."""
-        return self.python("-m", "seedbed", *arguments)
+        return self.python("-m", "seedbed", *arguments, **environment)
 
     def python(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Python in the project's folder with the project's own code, both streams in ``stdout``."""
-        return subprocess.run(
+        with self.start(*arguments, **environment) as process:
+            output, _ = process.communicate()
+        return subprocess.CompletedProcess(process.args, process.returncode, output)
+
+    def start(
+        self, *arguments: str, prepare: Callable[[], object] | None = None, **environment: str
+    ) -> subprocess.Popen[str]:
+        """As `python`, but under way; ``prepare`` is called in the new process first."""
+        return subprocess.Popen(
             [sys.executable, *arguments],
             cwd=self.root,
             env=os.environ | {"PYTHONPATH": str(self.root / "src")} | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            check=False,
+            preexec_fn=prepare,
         )
 
     def build(self, *arguments: str, cores: int = 2, **environment: str) -> str:
@@ -96,14 +130,25 @@ class Project:
         return done.stdout
 
     def planned(self, *arguments: str) -> list[str]:
-        """The rules of the jobs that a build would run now, but for `all`."""
+        """The jobs that Snakemake would run now, but for `all`, such as "train flm 0"."""
         output = self.build("--dry-run", *arguments)
-        rules = [
-            line.partition("rule ")[2].rstrip(":")
-            for line in output.splitlines()
-            if line.startswith(("rule ", "localrule "))
+        jobs = re.findall(r"^(?:local)?rule (\w+):\n((?: +.*\n)*)", output, re.MULTILINE)
+        found = [
+            " ".join([rule, *re.findall(r"(?:data|run|seed|split|evaluation)=(\w+)", job)]) for rule, job in jobs
         ]
-        return sorted(rule for rule in rules if rule != "all")
+        return sorted(job for job in found if job != "all")
+
+    def pending(self, **environment: str) -> list[str]:
+        """The jobs behind the results that are not of the present code and values, named as by `planned`."""
+        done = self.python("-c", PENDING, **environment)
+        assert done.returncode == 0, done.stdout
+        return sorted({_job(path.removeprefix("results/")) for path in json.loads(done.stdout)})
+
+    def rows(self, table: str = "observations") -> list[dict[str, object]]:
+        """The rows of one of the tables."""
+        path = self.root / "results" / f"{table}.parquet"
+        rows: list[dict[str, object]] = pq.read_table(path, partitioning=None).to_pylist()
+        return rows
 
     def edit(self, file: str, old: str, new: str) -> None:
         """Replace text that must be there."""
@@ -115,6 +160,13 @@ class Project:
     def copy(self, target: Path) -> Project:
         """This project with its results, elsewhere."""
         return Project(Path(shutil.copytree(self.root, target)))
+
+
+def _job(path: str) -> str:
+    found = [(rule, match) for pattern, rule in JOBS.items() if (match := re.fullmatch(pattern, path))]
+    assert len(found) == 1, path
+    rule, match = found[0]
+    return " ".join([rule, *match.groups()]).strip()
 
 
 def make(root: Path) -> Project:

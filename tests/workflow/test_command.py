@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import shutil
-import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from miniature import Project
 
@@ -33,27 +27,11 @@ def test_with_nothing_to_do_it_says_so_and_where_the_page_is(project: Project) -
 
 def test_what_changed_is_built_and_each_stage_is_timed(project: Project) -> None:
     project.edit("config/studies/garden.yaml", "title: Miniature", "title: Another")
-    done = project.command("build")
+    done = project.command("build", "--cores", "1")
     assert done.returncode == 0, done.stdout
     assert "page              1 jobs" in done.stdout
+    assert "side by side" not in done.stdout
     assert "Another" in (project.root / "results/report/index.html").read_text()
-
-
-def test_without_snakemakes_records_everything_of_other_values_is_made_again(project: Project) -> None:
-    shutil.rmtree(project.root / ".snakemake")
-    project.edit("config/studies/garden.yaml", "epochs: 2", "epochs: 1")
-    done = project.command("build")
-    assert done.returncode == 0, done.stdout
-    log = pq.read_table(project.root / "results/runs/garden/flm/seed-0/log.parquet", partitioning=None)
-    assert set(log["epoch"].to_pylist()) == {1}
-
-
-def test_a_foreign_file_among_the_results_is_made_again(project: Project) -> None:
-    path = project.root / "results/observations/garden/flm/perplexity.parquet"
-    before = path.read_bytes()
-    path.write_bytes(before[: len(before) // 2])
-    assert project.command("build").returncode == 0
-    assert path.read_bytes() == before
 
 
 def test_a_second_build_stops_at_once_and_says_who_builds(project: Project) -> None:
@@ -86,31 +64,30 @@ def test_a_wrong_configuration_is_a_message_not_a_traceback(project: Project) ->
     assert "Traceback" not in done.stdout
 
 
-def test_options_that_contradict_each_other_stop_the_build_before_any_job(project: Project) -> None:
-    project.edit("config/studies/garden.yaml", "heads: 2", "heads: 3")
+@pytest.mark.parametrize(
+    ("file", "old", "new", "named"),
+    [
+        ("config/studies/garden.yaml", "heads: 2", "heads: 3", "heads"),
+        ("config/languages/garden.yaml", "given: noun.class", "given: noun.clas", "class"),
+        (
+            "config/claims/objectives.yaml",
+            "divergence, where: {sentences: all}}\n      at",
+            "x}\n      at",
+            "nothing measures",
+        ),
+    ],
+)
+def test_what_only_its_own_code_can_check_stops_the_build_before_any_job(
+    project: Project, file: str, old: str, new: str, named: str
+) -> None:
+    project.edit(file, old, new)
     done = project.command("build")
     assert done.returncode == 2
-    assert "heads" in done.stdout
-    assert "Traceback" not in done.stdout
+    assert f"seedbed: {file}" in done.stdout
+    assert named in done.stdout
 
 
-def test_a_claim_about_what_nothing_measures_stops_the_build_before_any_job(project: Project) -> None:
-    project.edit("config/claims/objectives.yaml", "run: flm, metric: divergence", "run: flm, metric: divergense")
-    done = project.command("build")
-    assert done.returncode == 2
-    assert "objectives:best.check: metric divergense: nothing measures it; did you mean divergence" in done.stdout
-    assert "Traceback" not in done.stdout
-
-
-def test_a_grammar_that_means_nothing_stops_the_build_before_any_job(project: Project) -> None:
-    project.edit("config/languages/garden.yaml", "given: noun.class", "given: noun.clas")
-    done = project.command("check-config")
-    assert done.returncode == 2
-    assert "config/languages/garden.yaml" in done.stdout
-    assert "class" in done.stdout
-
-
-def test_a_failed_job_is_shown_with_its_log_and_the_remedy(project: Project) -> None:
+def test_failed_jobs_are_shown_by_name_with_the_end_of_their_logs_and_the_remedy(project: Project) -> None:
     project.edit(
         "src/seedbed/evaluations/training.py",
         "log, corpus = model.log, model.corpus",
@@ -119,9 +96,14 @@ def test_a_failed_job_is_shown_with_its_log_and_the_remedy(project: Project) -> 
         '    if len(corpus) > 64:\n        raise ArithmeticError("on purpose")',
     )
     done = project.command("build")
-    assert done.returncode != 0
-    assert "on purpose" in done.stdout
+    assert done.returncode == 1
+    for run in ("flm", "window"):
+        log = f"results/logs/evaluate/garden/{run}/training.log"
+        assert f"evaluate garden/{run}/training, {log}\n" in done.stdout
+    assert done.stdout.count("ArithmeticError: on purpose") == 1
     assert "run the same command" in done.stdout
+    assert "results/report/index.html shows an earlier build" in done.stdout
+    assert len(done.stdout.splitlines()) < 15
 
 
 def test_a_claim_is_shown_with_its_verdict_and_every_seed(project: Project) -> None:
@@ -145,54 +127,3 @@ def test_a_verdict_of_other_claims_is_not_shown(project: Project) -> None:
     done = project.command("claim", "objectives:best")
     assert done.returncode == 2
     assert "run `make report`" in done.stdout
-
-
-def test_a_killed_build_keeps_its_folder_until_its_jobs_have_ended(project: Project) -> None:
-    project.edit("config/studies/garden.yaml", "epochs: 2", "epochs: 40")
-    command = [sys.executable, "-m", "seedbed", "build"]
-    environment = os.environ | {"PYTHONPATH": str(project.root / "src")}
-    first = subprocess.Popen(
-        command, cwd=project.root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    jobs = project.root / "results/.jobs.lock"
-    while not _is_locked(jobs):
-        time.sleep(0.05)
-    first.kill()
-    first.wait()
-    second = project.command("build")
-    assert second.returncode == 2
-    assert f"begun by process {first.pid}" in second.stdout
-    while _is_locked(jobs) or _is_locked(project.root / "results/.build.lock"):
-        time.sleep(0.2)
-    assert project.command("build").returncode == 0
-    assert project.planned() == []
-
-
-@pytest.mark.parametrize("signal_name", ["SIGINT", "SIGTERM"])
-def test_an_interrupted_build_ends_its_jobs_and_goes_on_later(project: Project, signal_name: str) -> None:
-    project.edit("config/studies/garden.yaml", "epochs: 2", "epochs: 400")
-    command = [sys.executable, "-m", "seedbed", "build"]
-    environment = os.environ | {"PYTHONPATH": str(project.root / "src")}
-    first = subprocess.Popen(
-        command, cwd=project.root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    while not _is_locked(project.root / "results/.jobs.lock"):
-        time.sleep(0.05)
-    time.sleep(2)
-    first.send_signal(getattr(signal, signal_name))
-    assert first.wait(timeout=60) != 0
-    assert not _is_locked(project.root / "results/.jobs.lock")
-    assert not list((project.root / "results").rglob("*.part"))
-    project.edit("config/studies/garden.yaml", "epochs: 400", "epochs: 2")
-    assert project.command("build").returncode == 0
-    assert project.planned() == []
-
-
-def _is_locked(path: Path) -> bool:
-    """Whether a process holds the lock in any way."""
-    with path.open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False

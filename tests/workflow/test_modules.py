@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import pytest
 from miniature import Project
@@ -24,14 +25,16 @@ ASKED = """
 import json, sys
 from seedbed.pipeline import plan as module
 from seedbed.pipeline.configuration import Configuration
-hashed, original = {{}}, module.fingerprint
+original, answers = module.fingerprint, {}
 def recorded(values, modules=(), *more, **named):
     hashed.setdefault(values["job"], set()).update(modules)
     return original(values, modules, *more, **named)
 module.fingerprint = recorded
-plan = module.Plan(Configuration())
-own = {expression}
-print(json.dumps([own, {{job: sorted(modules) for job, modules in hashed.items()}}, sorted(sys.modules)]))
+for job, expression in json.loads(sys.argv[1]).items():
+    hashed, plan = {}, module.Plan(Configuration())
+    own = eval(expression)
+    answers[job] = [own, sorted(hashed[job.split()[0]])]
+print(json.dumps([answers, sorted(sys.modules)]))
 """
 JOBS = {
     "data": ("data garden text training --seed 0", "plan.data('garden', 'text', 'training', 0)"),
@@ -59,11 +62,18 @@ def python(project: Project, *arguments: str) -> subprocess.CompletedProcess[str
     )
 
 
-def asked(project: Project, job: str) -> tuple[str, list[str], list[str]]:
-    """The job's fingerprint, the modules that it hashes, and all modules that were loaded to know that."""
-    done = python(project, ASKED.format(expression=JOBS[job][1]))
-    own, hashed, loaded = json.loads(done.stdout)
-    return own, hashed[job.split()[0]], loaded
+@dataclass(frozen=True)
+class Asked:
+    """The fingerprint of each job and the modules that it hashes; and what the plan loaded to know that."""
+
+    jobs: dict[str, tuple[str, list[str]]]
+    loaded: list[str]
+
+
+@pytest.fixture(scope="module")
+def asked(built: Project) -> Asked:
+    done = python(built, ASKED, json.dumps({job: expression for job, (_, expression) in JOBS.items()}))
+    return Asked(*json.loads(done.stdout))
 
 
 def run(project: Project, job: str, own: str) -> subprocess.CompletedProcess[str]:
@@ -72,8 +82,8 @@ def run(project: Project, job: str, own: str) -> subprocess.CompletedProcess[str
 
 
 @pytest.mark.parametrize("job", JOBS)
-def test_a_job_loads_only_what_its_fingerprint_covers(project: Project, job: str) -> None:
-    own, hashed, _ = asked(project, job)
+def test_a_job_loads_only_what_its_fingerprint_covers(project: Project, asked: Asked, job: str) -> None:
+    own, hashed = asked.jobs[job]
     done = run(project, job, own)
     assert done.returncode == 0, done.stderr
     loaded = {name for name in json.loads(done.stderr.splitlines()[-1]) if name.startswith("seedbed.")}
@@ -88,12 +98,11 @@ def test_a_job_refuses_a_fingerprint_that_is_not_its_own(project: Project, job: 
     assert "run `make report` again" in done.stderr
 
 
-def test_reading_the_plan_imports_nothing_heavy(project: Project) -> None:
-    loaded = asked(project, "page")[2]
-    assert not HEAVY & set(loaded)
-    assert "numpy" in loaded
+def test_reading_the_plan_imports_nothing_heavy(asked: Asked) -> None:
+    assert not HEAVY & set(asked.loaded)
+    assert "numpy" in asked.loaded
 
 
-def test_drawing_documents_needs_no_torch(project: Project) -> None:
-    done = run(project, "data", asked(project, "data")[0])
+def test_drawing_documents_needs_no_torch(project: Project, asked: Asked) -> None:
+    done = run(project, "data", asked.jobs["data"][0])
     assert "torch" not in json.loads(done.stderr.splitlines()[-1])

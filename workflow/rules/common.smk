@@ -6,6 +6,8 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+# Doubled, since Snakemake reads braces in a path as the name of a wildcard.
+BRACES = str.maketrans({"{": "{{", "}": "}}"})
 # Code and workflow of one folder belong together, also in a copy of it beside an installed original.
 SOURCE = str(Path(workflow.basedir, "src"))
 sys.path.insert(0, SOURCE)
@@ -37,13 +39,10 @@ if (
     )
 
 OVERRIDES = [f"--config={key}={value}" for key, value in config.items()]
-SEEDBED = shlex.join([sys.executable, "-m", "seedbed", *OVERRIDES])
+SEEDBED = shlex.join([sys.executable, "-m", "seedbed", *OVERRIDES]).translate(BRACES)
 # In the prefix and not in a rule: where Python stands decides no result, so no parameter may hold it.
-shell.prefix(
-    "set -euo pipefail; seedbed() {{ "
-    + SEEDBED.replace("{", "{{").replace("}", "}}")
-    + ' job "$@"; }}; '
-)
+shell.prefix(" ".join(["set -euo pipefail; seedbed() {{", SEEDBED, 'job "$@"; }}; ']))
+ENVIRONMENT = str(Path(workflow.basedir, "environment.yml")).translate(BRACES)
 
 
 # Every file is named, not only the page: after a failed rerun an old page must not look up to date.

@@ -4,7 +4,7 @@ rule corpus:
     log:
         "results/logs/data/{study}/{data}/seed-{seed}.log",
     conda:
-        "../../environment.yml"
+        ENVIRONMENT
     params:
         fingerprint=lambda w: PLAN.data(w.study, w.data, "training", int(w.seed)),
     shell:
@@ -18,7 +18,7 @@ rule held_out:
     log:
         "results/logs/data/{study}/{data}/{split}.log",
     conda:
-        "../../environment.yml"
+        ENVIRONMENT
     params:
         fingerprint=lambda w: PLAN.data(w.study, w.data, w.split, None),
     shell:

@@ -16,7 +16,7 @@ if PLAN.configuration.quick:
             log:
                 f"results/logs/evaluate/{name}.log",
             conda:
-                "../../environment.yml"
+                ENVIRONMENT
             params:
                 study=name,
                 fingerprint=PLAN.evaluate_study(name),
@@ -34,7 +34,7 @@ else:
         log:
             "results/logs/evaluate/{study}/{run}/{evaluation}.log",
         conda:
-            "../../environment.yml"
+            ENVIRONMENT
         params:
             fingerprint=lambda w: PLAN.evaluate(w.study, w.run, w.evaluation),
         shell:
@@ -50,7 +50,7 @@ rule observations:
     log:
         "results/logs/observations.log",
     conda:
-        "../../environment.yml"
+        ENVIRONMENT
     params:
         fingerprint=PLAN.observations(),
     shell:
@@ -65,7 +65,7 @@ rule verdicts:
     log:
         "results/logs/verdicts.log",
     conda:
-        "../../environment.yml"
+        ENVIRONMENT
     params:
         fingerprint=PLAN.verdicts(),
     shell:

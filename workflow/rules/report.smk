@@ -6,7 +6,7 @@ rule timings:
     log:
         "results/logs/timings.log",
     conda:
-        "../../environment.yml"
+        ENVIRONMENT
     params:
         fingerprint=PLAN.timings(),
     shell:
@@ -23,7 +23,7 @@ rule comparison:
     log:
         "results/logs/comparison.log",
     conda:
-        "../../environment.yml"
+        ENVIRONMENT
     params:
         fingerprint=PLAN.comparison(),
     shell:
@@ -41,7 +41,7 @@ rule page:
     log:
         "results/logs/page.log",
     conda:
-        "../../environment.yml"
+        ENVIRONMENT
     params:
         fingerprint=PLAN.page(),
     shell:

@@ -8,7 +8,7 @@ rule train:
     log:
         "results/logs/train/{study}/{run}/seed-{seed}.log",
     conda:
-        "../../environment.yml"
+        ENVIRONMENT
     params:
         fingerprint=lambda w: PLAN.train(w.study, w.run, int(w.seed)),
     shell:

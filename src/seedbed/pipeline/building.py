@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from seedbed.pipeline.configuration import ROOT, Configuration, overrides
 from seedbed.pipeline.locking import hold_build
 from seedbed.pipeline.plan import PAGE, RESULTS, Plan, check
 from seedbed.pipeline.rehearsal import rehearse
+from seedbed.pipeline.storage import naming
 from seedbed.pipeline.yaml import ConfigError
 
 LOG = RESULTS / "logs" / "build.log"
@@ -33,10 +35,15 @@ _START = 2.0
 _GUESS = 20.0
 #: Seconds between two lines of progress where the output is no terminal.
 _PAUSE = 15.0
+#: Lines of a failed job's log that are shown, where it says no place in the code.
+_LINES = 5
+#: Seconds that Snakemake has to end itself; where nobody reads its last words it was seen to hang.
+_MOMENT = 20.0
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def build(config: Sequence[str], cores: str) -> int:
-    """Build everything; returns Snakemake's exit code.
+    """Build everything; returns 0, Snakemake's exit code, or 128 and the number of the signal that stopped it.
 
     Raises:
         ConfigError: before any job, if the configuration or the number of cores is wrong.
@@ -44,50 +51,137 @@ def build(config: Sequence[str], cores: str) -> int:
     """
     if cores != "all" and not (cores.isascii() and cores.isdigit() and int(cores) > 0):
         raise ConfigError(f"--cores {cores}: expected all or a whole number from 1")
-    plan = Plan(Configuration(overrides(config)))
-    with hold_build() as lock:
-        if plan.pending():
-            print("Checking everything, on a few documents first ...", flush=True)
-            check(plan.configuration)
-            rehearse(plan)
-            for part in RESULTS.rglob(".*.part"):  # of a job that was killed while it wrote
-                part.unlink()
-            snakemake = _Snakemake(config, cores, lock)
-            if any(Path(".snakemake/locks").glob("*")):
-                snakemake.start("--unlock").communicate()
-            if code := _run(snakemake, plan.stale(), cores):
+    with _Stop() as stop:
+        plan = Plan(Configuration(overrides(config)))
+        with hold_build() as lock:
+            if not plan.pending():
+                print("Everything is up to date.")
+            elif code := _make(plan, _Snakemake(config, cores, lock, stop)):
                 return code
-        else:
-            print("Everything is up to date.")
     print(f"The page: {PAGE.resolve()}")
     return 0
 
 
-def _run(snakemake: _Snakemake, stale: Sequence[Path], cores: str) -> int:
-    LOG.parent.mkdir(parents=True, exist_ok=True)
-    progress = Progress(os.cpu_count() or 1 if cores == "all" else int(cores), time.monotonic())
+def _make(plan: Plan, snakemake: _Snakemake) -> int:
+    """Make what is pending, and say how that ended."""
+    print("Checking everything, on a few documents first ...", flush=True)
+    check(plan.configuration)
+    rehearse(plan)
+    for part in RESULTS.rglob(".*.part"):  # of a job that was killed while it wrote
+        part.unlink()
+    if any(Path(".snakemake/locks").glob("*")):
+        with snakemake.running("--unlock") as process:
+            process.communicate()
     # Named, since Snakemake would keep what is broken or foreign, and everything if its own records were lost.
-    process = snakemake.start(*(["--forcerun", *map(str, stale)] if stale else []))
-    assert process.stdout is not None
-    with _forwarded(process), LOG.open("w", encoding="utf-8") as log, Display() as display:
-        for line in process.stdout:
-            log.write(line)
+    stale = [str(path) for path in plan.stale()]
+    code, progress = _follow(snakemake, ["--forcerun", *stale] if stale else [])
+    if not code:
+        _show_times(progress)
+    elif snakemake.stop.code:
+        print("Stopped. Run the same command to go on where it stopped.", file=sys.stderr)
+    else:
+        _show_failure(progress, code)
+        if PAGE in plan.stale():
+            print(f"Until then {PAGE} shows an earlier build.", file=sys.stderr)
+    return snakemake.stop.code if code and snakemake.stop.code else code
+
+
+def _follow(snakemake: _Snakemake, arguments: Sequence[str]) -> tuple[int, Progress]:
+    """Run Snakemake, and show and note what it says; its exit code and its last progress."""
+    progress = Progress(
+        os.cpu_count() or 1 if snakemake.cores == "all" else int(snakemake.cores), time.monotonic()
+    )
+    LOG.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        snakemake.running(*arguments) as process,
+        LOG.open("w", buffering=1, encoding="utf-8") as log,
+        Display() as display,
+    ):
+        for line in process.stdout or ():
+            with naming(LOG):
+                log.write(line)
             progress.read(line, time.monotonic())
             display.show(progress, time.monotonic())
-    return _report(process.wait(), progress)
+    code = process.wait()
+    return (code if code >= 0 else 128 - code), progress
 
 
-def _report(code: int, progress: Progress) -> int:
-    if code:
-        print(f"The build failed; what Snakemake said ({LOG}):\n", file=sys.stderr)
-        print("".join(progress.errors), file=sys.stderr)
-        print("Mend the cause and run the same command: it goes on where it stopped.", file=sys.stderr)
-        return code
+def _show_times(progress: Progress) -> None:
     for stage, durations in progress.durations.items():
         if stage != "all":
             print(f"  {stage:<14}{len(durations):5} jobs {sum(durations):8.1f} s")
-    print(f"  all together{' ' * 13}{time.monotonic() - progress.began:8.1f} s, jobs side by side")
-    return 0
+    beside = ", jobs side by side" if progress.cores > 1 else ""
+    print(f"  all together{' ' * 13}{time.monotonic() - progress.began:8.1f} s{beside}")
+
+
+def _show_failure(progress: Progress, code: int) -> None:
+    """Each failed job with the end of its log; jobs that ended alike stand together."""
+    ends: dict[str, list[Path]] = {}
+    for log in progress.failed:
+        ends.setdefault(_end_of(log), []).append(log)
+    said = "".join(progress.errors) or f"Snakemake ended with code {code} and gave no reason; see {LOG}\n"
+    print("The build failed." if ends else f"The build failed:\n\n{said}", file=sys.stderr)
+    for end, logs in ends.items():
+        print("", *(f"{_job(log)}, {log}" for log in logs), end, sep="\n", file=sys.stderr)
+    print("\nMend the cause and run the same command: it goes on where it stopped.", file=sys.stderr)
+
+
+def _job(log: Path) -> str:
+    """A job's name by its log: its rule, then study, run and seed or the like."""
+    rule, *names = log.relative_to(LOG.parent).with_suffix("").parts
+    return " ".join([rule, *filter(None, ["/".join(names)])])
+
+
+def _end_of(log: Path) -> str:
+    """What a failed job said last: its error, from the place where it was raised on."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    raised = [number for number, line in enumerate(lines) if line.startswith('  File "')]
+    last = lines[raised[-1] :] if raised else lines[-_LINES:]
+    if not last or "Killed" in last[-1]:
+        last.append("Something ended it from outside, perhaps for want of memory: fewer cores need less.")
+    return "\n".join(f"    {line}" for line in last)
+
+
+class _Stop:
+    """A signal that would end this process ends Snakemake and its jobs first.
+
+    Attributes:
+        code: 128 and the signal's number, as shells have it; 0 without a signal.
+    """
+
+    def __init__(self) -> None:
+        self.code = 0
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> _Stop:
+        # SIGINT too, which is ignored where a script put the build behind.
+        self._before = {one: signal.signal(one, self._heed) for one in _SIGNALS}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one, handler in self._before.items():
+            signal.signal(one, handler)
+
+    def watch(self, process: subprocess.Popen[str]) -> None:
+        """End this process group at a signal, also at one that came before."""
+        self._process = process
+        if self.code:
+            self.end()
+
+    def end(self) -> None:
+        """End what is watched with all its jobs; by force, if that takes longer than a moment."""
+        self._signal(signal.SIGTERM)
+        force = threading.Timer(_MOMENT, self._signal, [signal.SIGKILL])
+        force.daemon = True
+        force.start()
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process and self._process.poll() is None:
+            os.killpg(self._process.pid, number)
+
+    def _heed(self, number: int, _: object) -> None:
+        self.code = 128 + number
+        self.end()
 
 
 @dataclass(frozen=True)
@@ -97,12 +191,14 @@ class _Snakemake:
     config: Sequence[str]
     cores: str
     lock: int
+    stop: _Stop
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start it; its output is in ``stdout``."""
+    @contextmanager
+    def running(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """Start it, its output in ``stdout``; it never outlives the block."""
         given = ["--config", *self.config] if self.config else []
         command = ["-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", self.cores, "--nocolor"]
-        return subprocess.Popen(
+        with subprocess.Popen(
             [sys.executable, *command, *given, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -112,23 +208,14 @@ class _Snakemake:
             env=os.environ | {"SEEDBED_BUILD": "1"},
             pass_fds=[self.lock],
             start_new_session=True,
-        )
-
-
-@contextmanager
-def _forwarded(process: subprocess.Popen[str]) -> Iterator[None]:
-    """Whatever would end this process interrupts Snakemake and its jobs, and they end first."""
-
-    def interrupt(*_: object) -> None:
-        os.killpg(process.pid, signal.SIGTERM)  # SIGINT is ignored where a script put the build behind
-
-    ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(one, interrupt) for one in ends]
-    try:
-        yield
-    finally:
-        for one, handler in zip(ends, before, strict=True):
-            signal.signal(one, handler)
+        ) as process:
+            self.stop.watch(process)
+            try:
+                yield process
+            except BaseException:  # the disk is full, or nobody reads what is printed
+                self.stop.end()
+                process.communicate()
+                raise
 
 
 @dataclass
@@ -141,6 +228,7 @@ class Progress:
         planned: How many jobs of each rule will run.
         durations: Seconds of each finished job, by rule.
         errors: Everything from the first error on.
+        failed: The logs of the jobs that failed.
         steps: "5 of 19 steps".
     """
 
@@ -149,6 +237,7 @@ class Progress:
     planned: dict[str, int] = field(default_factory=dict)
     durations: dict[str, list[float]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
+    failed: list[Path] = field(default_factory=list)
     steps: str = ""
     _starts: dict[str, float] = field(default_factory=dict)
 
@@ -162,6 +251,8 @@ class Progress:
             self._starts[found[1]] = now
         elif found := re.match(r"Finished jobid: (\d+) \(Rule: (\w+)\)", line):
             self.durations.setdefault(found[2], []).append(now - self._starts[found[1]])
+        elif found := re.match(r"    log: (\S+) \(check log file", line):
+            self.failed.append(Path(found[1]))
         elif found := re.match(r"(\d+ of \d+ steps)", line):
             self.steps = found[1]
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 #: Raised by hand when the meaning of a file changes; part of every fingerprint.
 FORMAT = 2
 _KEY = "seedbed"
+#: More bytes than the header of a safetensors file may have; a length above is that of a foreign file.
+_HEADER = 100_000_000
 
 
 class StorageError(SeedbedError):
@@ -34,19 +37,34 @@ class StorageError(SeedbedError):
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """A temporary path beside ``path`` that becomes ``path`` when the block ends well, and vanishes if not."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    """A temporary path beside ``path`` that becomes ``path`` when the block ends well, and vanishes if not.
+
+    Raises:
+        OSError: the system refuses to write; its ``filename`` is ``path``.
+    """
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            _synchronise(temporary)
+            temporary.chmod(0o644)
+            temporary.replace(path)
+            _synchronise(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Errors of the system name the file that is written: where the disk is full, they name none."""
     try:
-        yield temporary
-        _synchronise(temporary)
-        temporary.chmod(0o644)
-        temporary.replace(path)
-        _synchronise(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
+        yield
+    except OSError as error:
+        error.filename, error.strerror = str(path), os.strerror(error.errno or 0)
+        raise
 
 
 def _synchronise(path: Path) -> None:
@@ -110,12 +128,13 @@ def read_documents(path: Path, fingerprint: str) -> Documents:
 
 def write_weights(path: Path, weights: Mapping[str, torch.Tensor], fingerprint: str) -> None:
     """Write named tensors as safetensors."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
+    # One entry: safetensors writes several in an order that changes from call to call.
+    metadata = json.dumps({"fingerprint": fingerprint, "format": str(FORMAT)}, sort_keys=True)
+    content = save(dict(weights), {_KEY: metadata})
     with atomic(path) as temporary:
-        # One entry: safetensors writes several in an order that changes from call to call.
-        metadata = json.dumps({"fingerprint": fingerprint, "format": str(FORMAT)}, sort_keys=True)
-        save_file(dict(weights), temporary, {_KEY: metadata})
+        temporary.write_bytes(content)
 
 
 def read_weights(path: Path, fingerprint: str) -> dict[str, torch.Tensor]:
@@ -128,18 +147,35 @@ def read_weights(path: Path, fingerprint: str) -> dict[str, torch.Tensor]:
 
 
 def carries(path: Path, fingerprint: str) -> bool:
-    """Whether a file of any of our formats carries this fingerprint, without reading it all.
+    """Whether a file of any of our formats is whole and carries this fingerprint, without reading it all.
 
     A parquet footer, a safetensors header and a page's head hold it as plain text, so looking at both ends of
     the file is enough: no library is imported, and hundreds of files take milliseconds.
     """
     try:
         with path.open("rb") as file:
-            head = file.read(4096)
-            file.seek(max(0, path.stat().st_size - 65536))
-            return fingerprint.encode() in head + file.read()
+            head, size = file.read(4096), path.stat().st_size
+            file.seek(max(0, size - 65536))
+            tail = file.read()
+            whole = _weights_size(file) == size if path.suffix == ".safetensors" else _ended(path.suffix, tail)
+            return whole and fingerprint.encode() in head + tail
     except OSError:
         return False
+
+
+def _ended(suffix: str, tail: bytes) -> bool:
+    """Whether a file has its end: a copy that was cut off must not pass for up to date."""
+    return tail.rstrip().endswith({".parquet": b"PAR1", ".html": b"</html>"}.get(suffix, b""))
+
+
+def _weights_size(file: BinaryIO) -> int:
+    """The size that a safetensors file says it has: the header's length, the header, and the tensors in it."""
+    file.seek(0)
+    length = int.from_bytes(file.read(8), "little")
+    if length > _HEADER:
+        return -1
+    ends = re.findall(rb'"data_offsets":\[\d+,(\d+)\]', file.read(length))
+    return 8 + length + max(map(int, ends), default=0)
 
 
 @contextmanager

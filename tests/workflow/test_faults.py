@@ -1,0 +1,249 @@
+"""What goes wrong around a build: it ends in the right results, or in a message that names the remedy."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from miniature import Project
+
+PAGE = "results/report/index.html"
+CORPUS = "results/data/garden/text/seed-0/training.parquet"
+STORAGE = "src/seedbed/pipeline/storage.py"
+WRITING = "            yield temporary\n            _synchronise"
+HANGING = """            yield temporary
+            while Path("hang").exists():
+                __import__("time").sleep(0.05)
+            _synchronise"""
+FINGERPRINT = """
+from seedbed.pipeline.configuration import Configuration
+from seedbed.pipeline.plan import Plan
+print(Plan(Configuration()).data("garden", "text", "training", 0))
+"""
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
+
+
+@pytest.fixture
+def hanging(project: Project) -> Project:
+    """A project whose jobs wait in the middle of writing, as long as a file ``hang`` is there."""
+    project.edit(STORAGE, WRITING, HANGING)
+    (project.root / "hang").touch()
+    return project
+
+
+def test_a_stopped_build_says_so_and_goes_on_to_the_same_bytes(hanging: Project) -> None:
+    page = hanging.root / PAGE
+    before = page.read_bytes()
+    page.unlink()
+    for number in SIGNALS:
+        with writing(hanging, page, "build") as process:
+            process.send_signal(number)
+            output, _ = process.communicate(timeout=120)
+        assert process.returncode == 128 + number
+        assert output.endswith("Stopped. Run the same command to go on where it stopped.\n")
+        assert not page.exists()
+        assert not is_locked(hanging.root / "results/.jobs.lock")
+    (hanging.root / "hang").unlink()
+    assert hanging.command("build", PYTHONHASHSEED="2").returncode == 0
+    assert page.read_bytes() == before
+    assert not list((hanging.root / "results").rglob("*.part"))
+
+
+def test_a_killed_build_keeps_its_folder_until_its_jobs_have_ended(hanging: Project) -> None:
+    page = hanging.root / PAGE
+    page.unlink()
+    with writing(hanging, page, "build") as process:
+        process.kill()
+    second = hanging.command("build")
+    assert second.returncode == 2
+    assert f"begun by process {process.pid}" in second.stdout
+    (hanging.root / "hang").unlink()
+    while is_locked(hanging.root / "results/.build.lock"):
+        time.sleep(0.1)
+    third = hanging.command("build")
+    assert third.returncode == 0, third.stdout
+    assert hanging.planned() == []
+
+
+@pytest.mark.parametrize("number", [*SIGNALS, signal.SIGKILL])
+def test_a_job_that_is_ended_while_it_writes_leaves_the_old_file(hanging: Project, number: signal.Signals) -> None:
+    corpus = hanging.root / CORPUS
+    before = corpus.read_bytes()
+    job = draw(hanging)
+    with writing(hanging, corpus, *job) as process:
+        process.send_signal(number)
+    assert process.returncode != 0
+    assert corpus.read_bytes() == before
+    (hanging.root / "hang").unlink()
+    corpus.unlink()
+    assert hanging.command(*job).returncode == 0
+    assert corpus.read_bytes() == before
+
+
+def test_after_a_failed_training_old_numbers_never_look_fresh(project: Project) -> None:
+    project.edit(
+        "src/seedbed/pipeline/jobs.py",
+        "    return loop.train(",
+        '    if Path("kill").exists():  # as a system does that has no memory left\n'
+        '        __import__("os").kill(__import__("os").getpid(), 9)\n'
+        "    return loop.train(",
+    )
+    (project.root / "kill").touch()
+    project.edit("config/studies/garden.yaml", "words: 2", "words: 3")
+    changed = project.pending()
+    assert "train window 0" in changed
+    done = project.command("build")
+    assert done.returncode == 1
+    assert "train garden/window/seed-0, results/logs/train/garden/window/seed-0.log\n" in done.stdout
+    assert "Something ended it from outside, perhaps for want of memory" in done.stdout
+    assert not (project.root / "results/runs/garden/window/seed-0/model.safetensors").exists()
+    assert project.planned() == project.pending() == changed
+
+
+def test_results_that_are_cut_off_foreign_or_of_an_older_format_are_made_again(project: Project) -> None:
+    names = (PAGE, "results/verdicts.parquet", "results/timings.parquet")
+    page, verdicts, timings = paths = [project.root / name for name in names]
+    before = [path.read_bytes() for path in paths]
+    page.write_bytes(before[0][: len(before[0]) // 2])
+    verdicts.write_bytes(b"no table")
+    table = pq.read_table(timings, partitioning=None)
+    pq.write_table(table.replace_schema_metadata({"fingerprint": "0" * 64, "format": "1"}), timings)
+    done = project.command("build")
+    assert done.returncode == 0, done.stdout
+    assert [path.read_bytes() for path in paths] == before
+
+
+@pytest.mark.parametrize(
+    ("file", "job"),
+    [
+        (CORPUS, "corpus text 0"),
+        ("results/runs/garden/flm/seed-1/model.safetensors", "train flm 1"),
+        ("results/observations/garden/exact/perplexity.parquet", "evaluate exact perplexity"),
+        (PAGE, "page"),
+    ],
+)
+def test_a_result_that_lacks_its_end_is_not_up_to_date(project: Project, file: str, job: str) -> None:
+    path = project.root / file
+    path.write_bytes(path.read_bytes()[:-100])
+    assert project.pending() == [job]
+
+
+def test_a_full_disk_is_named_with_the_file_and_the_remedy(project: Project) -> None:
+    corpus = project.root / CORPUS
+    corpus.unlink()
+    done = prepared(project, draw(project), lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+    assert done.returncode == 2
+    assert done.stdout.startswith(f"seedbed: {CORPUS}: File too large; make room for it and run the same command")
+    assert not list(corpus.parent.iterdir())
+
+
+def test_results_that_may_not_be_written_are_named_with_the_remedy(project: Project) -> None:
+    (project.root / PAGE).unlink()
+    (project.root / "results").chmod(0o500)
+    done = prepared(project, ["build"], without_roots_rights)
+    (project.root / "results").chmod(0o700)
+    assert done.returncode == 2
+    assert "seedbed: results/.build.lock: Permission denied; let this user read and write there" in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_a_file_where_the_results_should_stand_is_named_with_the_remedy(project: Project) -> None:
+    shutil.rmtree(project.root / "results")
+    (project.root / "results").touch()
+    done = project.command("build")
+    assert done.returncode == 2
+    assert done.stdout.startswith("seedbed: results: File exists; move away what stands there")
+
+
+def test_an_error_of_the_build_itself_ends_its_jobs(project: Project) -> None:
+    (project.root / PAGE).unlink()
+    (project.root / "results/logs/build.log").unlink(missing_ok=True)
+    (project.root / "results/logs/build.log").mkdir()
+    done = project.command("build")
+    assert done.returncode == 2
+    assert "seedbed: results/logs/build.log: Is a directory; move away what stands there" in done.stdout
+    assert not is_locked(project.root / "results/.build.lock")
+
+
+def test_results_on_another_disk_are_results(project: Project, tmp_path: Path) -> None:
+    (project.root / "results").rename(tmp_path / "large disk")
+    (project.root / "results").symlink_to(tmp_path / "large disk")
+    assert "Everything is up to date." in project.command("build").stdout
+
+
+def test_snakemake_with_another_directory_builds_there(built: Project, tmp_path: Path) -> None:
+    for folder in ("results", ".snakemake"):
+        shutil.copytree(built.root / folder, tmp_path / folder)
+    given = ["--snakefile", str(built.root / "Snakefile"), "--directory", str(tmp_path)]
+    done = Project(tmp_path.parent).run("--dry-run", *given)
+    assert "Nothing to be done" in done.stdout
+
+
+def test_make_from_another_directory_builds_in_its_own(project: Project, tmp_path: Path) -> None:
+    root = project.root.rename(tmp_path / "$(HOME) and 'more'")
+    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
+        shutil.copy(Path(__file__).parents[2] / name, root)
+    python = root / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nPYTHONPATH=src exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    (root / ".venv/installed").touch()
+    done = subprocess.run(
+        ["make", "-C", str(root), "report"], cwd="/", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"The page: {root.resolve()}/{PAGE}" in done.stdout
+
+
+def writing(project: Project, path: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start a command of a hanging project, and come back when it waits in the middle of writing the file."""
+    pattern = f".{path.name}.*.part"
+    for part in path.parent.glob(pattern):
+        part.unlink()
+    process = project.start("-m", "seedbed", *arguments)
+    while not list(path.parent.glob(pattern)):
+        assert process.poll() is None
+        time.sleep(0.05)
+    return process
+
+
+def draw(project: Project) -> list[str]:
+    """The command that draws the corpus."""
+    own = project.python("-c", FINGERPRINT).stdout.strip()
+    return ["job", "data", "garden", "text", "training", "--seed", "0", "--fingerprint", own]
+
+
+def prepared(
+    project: Project, arguments: list[str], prepare: Callable[[], object]
+) -> subprocess.CompletedProcess[str]:
+    """A command in a process that is prepared first."""
+    with project.start("-m", "seedbed", *arguments, prepare=prepare) as process:
+        output, _ = process.communicate()
+    return subprocess.CompletedProcess(arguments, process.returncode, output)
+
+
+def without_roots_rights() -> None:
+    """Let file permissions bind, also where the tests run as root (prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE))."""
+    if os.geteuid() == 0:
+        ctypes.CDLL(None).prctl(24, 1)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process holds the lock in any way."""
+    with path.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
