@@ -184,9 +184,10 @@ def make(root: Path) -> Project:
 def configure(root: Path) -> Project:
     """The miniature's configuration alone."""
     shutil.copytree(ROOT / "config", root / "config")
+    for folder in ("studies", "claims"):
+        for file in (root / "config" / folder).glob("*.yaml"):
+            file.unlink()
     (root / "config/studies/garden.yaml").write_text(STUDY, encoding="utf-8")
-    for claims in (root / "config/claims").glob("*.yaml"):
-        claims.unlink()
     (root / "config/claims/objectives.yaml").write_text(CLAIMS, encoding="utf-8")
     (root / "config/claims/excluded.yaml").write_text(EXCLUDED, encoding="utf-8")
     (root / "config/watched.yaml").write_text(WATCHED, encoding="utf-8")

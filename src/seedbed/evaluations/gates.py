@@ -25,7 +25,7 @@ class Options:
     """Which questions, and which cells keep what they hold."""
 
     distance: int = 50
-    items: int = 1000  # questions, the same number for every key
+    items: int = 400  # questions, the same number for every key
     keeping: float = 0.99  # a cell keeps where its forget gate is above this on average over the distractors
 
     def __post_init__(self) -> None:

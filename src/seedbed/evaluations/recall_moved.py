@@ -23,7 +23,7 @@ class Options:
     parts: int = (
         4  # the key stands behind none, one, and so on up to all of so many equal parts of the distractors
     )
-    items: int = 1000  # questions a place, the same number for every key
+    items: int = 400  # questions a place, the same number for every key
 
     def __post_init__(self) -> None:
         """Check the ranges.
