@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from seedbed.documents import Documents, Tokens
 from seedbed.languages.automaton import Language
 from seedbed.languages.vocabulary import BEGIN
+from seedbed.references.continuing import continued
 
 Numbers = NDArray[np.float64]
 
@@ -60,6 +61,10 @@ class Reference:
             grams = _longer(history, documents, len(self._even))
         with np.errstate(divide="ignore"):
             return np.log(probability)
+
+    def continuation(self, documents: Documents, starts: Tokens) -> Numbers:
+        """[scored tokens], the log probability of each token from the place ``starts`` of its document on."""
+        return continued(self.log_probabilities, documents, starts)
 
     @cached_property
     def _even(self) -> Numbers:
