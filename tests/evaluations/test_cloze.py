@@ -140,6 +140,14 @@ def test_forwards_are_counted(
     assert found["cloze_forwards"].value == forwards
 
 
+def test_what_is_read_is_a_share_of_the_documents(context: Context) -> None:
+    read = [
+        overall(list(method.evaluate(Recorded(), context, method.Options(300))))["cloze_read"].value
+        for method in (cloze_bayes, cloze_bayes_document)
+    ]
+    assert read == [pytest.approx(8.718 / 25.154, abs=0.03), 1.0]  # a sentence and <bos>, of a document
+
+
 @pytest.mark.parametrize("method", [cloze, cloze_bayes, cloze_bayes_document])
 def test_no_holes_are_refused(method: ModuleType) -> None:
     with pytest.raises(ValueError, match="items 0: expected at least 1"):

@@ -2,8 +2,8 @@
 
     p(word | left, right)  is proportional to  p(word, right | left)
 
-Each word is put into the hole; it and all behind it is scored as the continuation of what stands before, which is a
-prefix model's prefix. This goes up to the period of the sentence: sentences are independent, so that in truth the
+Each word is put into the hole; it and all behind it is scored as the continuation of what stands before, a prefix
+model's prefix. This goes up to the period of the sentence: sentences are independent, so that in truth the
 rest tells nothing more. `cloze_bayes_document` scores it too.
 """
 
@@ -44,11 +44,15 @@ def evaluate(model: Continuer, context: Context, options: Options) -> Iterator[O
 def by_bayes(
     model: Continuer, holes: Holes, documents: Documents, condition: dict[str, Scalar]
 ) -> Iterator[Observation]:
-    """What `evaluate` yields, for the documents of the holes or the beginnings of them that are scored."""
+    """What `evaluate` yields, for the documents of the holes or the beginnings of them that are scored.
+
+    ``cloze_read`` is the share of the documents' tokens in these beginnings: what of the work is left.
+    """
     with counted(model) as read:
         predicted = filled(model, holes, documents)
     yield from scored(holes, predicted, condition)
     yield from forwards(holes, read, condition)
+    yield Observation("cloze_read", len(documents.tokens) / len(holes.documents.tokens), condition, "share")
 
 
 def filled(model: Continuer, holes: Holes, documents: Documents) -> Numbers:
