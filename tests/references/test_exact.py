@@ -54,3 +54,29 @@ def test_what_stands_before_the_window_changes_nothing(garden: Language) -> None
 def test_a_negative_window_is_refused() -> None:
     with pytest.raises(ValueError, match="window -1: expected 0"):
         Options(-1)
+
+
+@pytest.mark.parametrize("window", [0, 5])
+def test_a_continuation_is_what_is_predicted_token_by_token(garden: Language, window: int) -> None:
+    some = garden.sample(stream(0, "continuations"), 20)
+    reference, starts = Reference(Options(window), garden), np.minimum(np.arange(1, 21), some.lengths)
+    expected = []
+    for document, start in zip(some, starts, strict=True):
+        rows = reference.log_probabilities(Documents.of([document]))
+        expected += [rows[place - 1, document[place]] for place in range(start, len(document))]
+    np.testing.assert_allclose(reference.continuation(some, starts), expected, atol=1e-12)
+
+
+def test_a_hole_is_filled_by_the_exact_posterior(garden: Language, documents: Documents) -> None:
+    some, places = documents.take(range(20)), np.full(20, 3)
+    posterior = [garden.posterior(document, 3) for document in some]
+    np.testing.assert_allclose(np.exp(Reference(Options(), garden).fill(some, places)), posterior, atol=1e-12)
+
+
+def test_a_window_fills_a_hole_from_what_stands_before_it(garden: Language) -> None:
+    some = Documents.of(
+        garden.encode(f"<bos> she picks the {rest} . <eos>") for rest in ("plum", "ripe fig", "rose")
+    )
+    filled = np.exp(Reference(Options(5), garden).fill(some, np.array([4, 4, 4])))
+    expected = garden.next_token(garden.encode("<bos> she picks the"))
+    np.testing.assert_allclose(filled, np.tile(expected, (3, 1)), atol=1e-12)

@@ -12,6 +12,7 @@ from seedbed.documents import Documents
 from seedbed.languages.automaton import Language
 from seedbed.languages.vocabulary import BEGIN
 from seedbed.languages.windows import histories, next_token
+from seedbed.references.continuing import continued
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,27 @@ class Reference:
     def beginning(self, documents: int) -> tuple[list[int], Following]:
         """So many documents from ``<bos>`` on."""
         return [BEGIN], predicted(self.log_probabilities)
+
+    def continuation(self, documents: Documents, starts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """[scored tokens], the log probability of each token from the place ``starts`` of its document on."""
+        return continued(self.log_probabilities, documents, starts)
+
+    def fill(self, documents: Documents, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """[documents, vocabulary], log probabilities of the word at one place of each document.
+
+        The exact posterior; with a window, what the tokens of the window before the place allow, for it sees none
+        behind. Normalised over the words, minus infinity for other tokens.
+        """
+        if self.options.window:
+            rows = self._probabilities(documents)[documents.offsets[:-1] + places - 1]
+        else:
+            holes = zip(documents, places, strict=True)
+            rows = np.array([self.language.posterior(document, int(place)) for document, place in holes])
+        words = np.zeros_like(rows)
+        words[:, self.language.vocabulary.word_ids] = rows[:, self.language.vocabulary.word_ids]
+        with np.errstate(divide="ignore"):
+            filled: NDArray[np.float64] = np.log(words / words.sum(1, keepdims=True))
+        return filled
 
     def _probabilities(self, documents: Documents) -> NDArray[np.float64]:
         if self.options.window:

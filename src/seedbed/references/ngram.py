@@ -20,6 +20,7 @@ from seedbed.decoding.following import Following, predicted
 from seedbed.documents import Documents, Tokens
 from seedbed.languages.automaton import Language
 from seedbed.languages.vocabulary import BEGIN
+from seedbed.references.continuing import continued
 
 Numbers = NDArray[np.float64]
 
@@ -65,6 +66,10 @@ class Reference:
     def beginning(self, documents: int) -> tuple[list[int], Following]:
         """So many documents from ``<bos>`` on."""
         return [BEGIN], predicted(self.log_probabilities)
+
+    def continuation(self, documents: Documents, starts: Tokens) -> Numbers:
+        """[scored tokens], the log probability of each token from the place ``starts`` of its document on."""
+        return continued(self.log_probabilities, documents, starts)
 
     @cached_property
     def _even(self) -> Numbers:
