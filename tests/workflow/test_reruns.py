@@ -55,7 +55,9 @@ CHANGES = {
     "a comment in a study": Change(GARDEN, "runs:", "# The runs.\nruns:", []),
     "a default that is written out": Change(GARDEN, "words: 2,", "words: 2, activation: tanh,", []),
     "the training loop": Change("src/seedbed/training/loop.py", "zero_grad()", "zero_grad(True)", TRAINED),
-    "an objective": Change("src/seedbed/objectives/flm.py", 'reduction="sum"', 'reduction="none"', TRAINED),
+    "an objective": Change(
+        "src/seedbed/objectives/flm.py", "scoring.loss(model, batch)", "scoring.loss(model, *[batch])", TRAINED
+    ),
     "the model of one run": Change(
         "src/seedbed/models/window.py", "embedding_std: float = 1.0", "embedding_std: float = 2.0", WINDOW
     ),
@@ -96,7 +98,7 @@ CHANGES = {
         ["comparison", "page", "verdicts"],
     ),
     "how figures are drawn": Change(
-        "src/seedbed/reporting/figures.py", '"svg.hashsalt": "', '"svg.hashsalt": "a', ["page"]
+        "src/seedbed/reporting/drawing/svg.py", '"svg.hashsalt": "', '"svg.hashsalt": "a', ["page"]
     ),
     "a template": Change("report/page.html", "</html>", "<!-- end --></html>", ["page"]),
     "the style": Change("report/style.css", "}", "}\n", ["page"]),

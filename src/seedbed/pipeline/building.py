@@ -52,18 +52,29 @@ def build(config: Sequence[str], cores: str) -> int:
     if cores != "all" and not (cores.isascii() and cores.isdigit() and int(cores) > 0):
         raise ConfigError(f"--cores {cores}: expected all or a whole number from 1")
     with _Stop() as stop:
-        plan = Plan(Configuration(overrides(config)))
-        with hold_build() as lock:
-            if not plan.pending():
-                print("Everything is up to date.")
-            elif code := _make(plan, _Snakemake(config, cores, lock, stop)):
-                return code
-    print(f"The page: {PAGE.resolve()}")
-    return 0
+        try:
+            code = _build(config, cores, stop)
+        except KeyboardInterrupt:
+            code = stop.code
+        if code and stop.code:
+            print("Stopped. Run the same command to go on where it stopped.", file=sys.stderr)
+            return stop.code
+    if not code:
+        print(f"The page: {PAGE.resolve()}")
+    return code
+
+
+def _build(config: Sequence[str], cores: str, stop: _Stop) -> int:
+    plan = Plan(Configuration(overrides(config)))
+    with hold_build() as lock:
+        if plan.pending():
+            return _make(plan, _Snakemake(config, cores, lock, stop))
+        print("Everything is up to date.")
+        return 0
 
 
 def _make(plan: Plan, snakemake: _Snakemake) -> int:
-    """Make what is pending, and say how that ended."""
+    """Make what is pending; returns Snakemake's exit code."""
     print("Checking everything, on a few documents first ...", flush=True)
     check(plan.configuration)
     rehearse(plan)
@@ -77,13 +88,11 @@ def _make(plan: Plan, snakemake: _Snakemake) -> int:
     code, progress = _follow(snakemake, ["--forcerun", *stale] if stale else [])
     if not code:
         _show_times(progress)
-    elif snakemake.stop.code:
-        print("Stopped. Run the same command to go on where it stopped.", file=sys.stderr)
-    else:
+    elif not snakemake.stop.code:
         _show_failure(progress, code)
         if PAGE in plan.stale():
             print(f"Until then {PAGE} shows an earlier build.", file=sys.stderr)
-    return snakemake.stop.code if code and snakemake.stop.code else code
+    return code
 
 
 def _follow(snakemake: _Snakemake, arguments: Sequence[str]) -> tuple[int, Progress]:
@@ -143,14 +152,16 @@ def _end_of(log: Path) -> str:
 
 
 class _Stop:
-    """A signal that would end this process ends Snakemake and its jobs first.
+    """A signal that would end this process ends Snakemake and its jobs first, and interrupts what comes before.
 
     Attributes:
         code: 128 and the signal's number, as shells have it; 0 without a signal.
+        starts: Whether Snakemake has begun to start; from then on it has to be ended.
     """
 
     def __init__(self) -> None:
         self.code = 0
+        self.starts = False
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> _Stop:
@@ -181,6 +192,8 @@ class _Stop:
 
     def _heed(self, number: int, _: object) -> None:
         self.code = 128 + number
+        if not self.starts:
+            raise KeyboardInterrupt
         self.end()
 
 
@@ -198,6 +211,7 @@ class _Snakemake:
         """Start it, its output in ``stdout``; it never outlives the block."""
         given = ["--config", *self.config] if self.config else []
         command = ["-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", self.cores, "--nocolor"]
+        self.stop.starts = True
         with subprocess.Popen(
             [sys.executable, *command, *given, *arguments],
             stdout=subprocess.PIPE,
