@@ -21,10 +21,17 @@ METRICS = ("validation_loss", "training_loss", "learning_rate")
 EPOCH = Axis("count", "epoch")
 
 
-def epochs(results: Results, floor: Mark | None) -> Figure:
-    """Validation perplexity by epoch, every seed a curve and their mean another, and the learning rates."""
-    count = _epoch_count(results)
-    validation = {run: _curves(results, run, "validation_loss", count) for run in results.trained}
+def epochs(results: Results, floor: Mark | None, runs: Sequence[Run] | None = None) -> Figure:
+    """Validation perplexity by epoch, every seed a curve and their mean another, and the learning rates.
+
+    Args:
+        results: The study's results.
+        floor: What all curves are read against.
+        runs: The panels; none: all trained runs.
+    """
+    chosen = results.trained if runs is None else tuple(runs)
+    count = _epoch_count(results, chosen)
+    validation = {run: _curves(results, run, "validation_loss", count) for run in chosen}
     known = [y for curves in validation.values() for curve in curves for _, y in curve.points]
     y = Axis("perplexity", limits=padded([*known, *([floor.value] if floor else [])], Axis("perplexity")))
     panels = [
@@ -32,7 +39,7 @@ def epochs(results: Results, floor: Mark | None) -> Figure:
         for run, curves in validation.items()
         if curves
     ]
-    rates = tuple(one for run in results.trained for one in _curves(results, run, "learning_rate", count)[:1])
+    rates = tuple(one for run in chosen for one in _curves(results, run, "learning_rate", count)[:1])
     if rates:
         panels.append(Panel("Learning rate, every run", Curves(rates, EPOCH, Axis("rate"))))
     return Figure(
@@ -40,10 +47,10 @@ def epochs(results: Results, floor: Mark | None) -> Figure:
         question="How does perplexity fall with training?",
         answer="Validation perplexity over the passes through the training corpus, a panel for each run, all on "
         "the same axes. A thin curve is a seed, the thick one their mean. The ring is the [[best epoch]] of a "
-        f"seed, whose weights are tested: {_best(results)}. The floor is that of the test set; that of the "
-        "validation set differs from it by chance. The learning rate is that at the end of each epoch.",
+        f"seed, whose weights are tested: {_best(results, chosen)}. The floor is that of the test set; that of "
+        "the validation set differs from it by chance. The learning rate is that at the end of each epoch.",
         panels=tuple(panels),
-        table=_table(results, count),
+        table=_table(results, chosen, count),
         measures=(BEST_EPOCH, *(_at(metric, epoch) for metric in METRICS for epoch in range(1, count + 1))),
     )
 
@@ -53,17 +60,17 @@ def _at(metric: str, epoch: int) -> Measure:
     return Measure(metric, metric, metric, unit, {"epoch": epoch}, exponentiated=unit == "perplexity")
 
 
-def _epoch_count(results: Results) -> int:
+def _epoch_count(results: Results, runs: Sequence[Run]) -> int:
     """The last epoch that any seed has a validation loss of."""
     count = 0
-    while any(finite(results.values(run, _at("validation_loss", count + 1))) for run in results.trained):
+    while any(finite(results.values(run, _at("validation_loss", count + 1))) for run in runs):
         count += 1
     return count
 
 
-def _best(results: Results) -> str:
+def _best(results: Results, runs: Sequence[Run]) -> str:
     """The epochs that were best for some seed of some run."""
-    chosen = (value for run in results.trained for value in results.values(run, BEST_EPOCH).values())
+    chosen = (value for run in runs for value in results.values(run, BEST_EPOCH).values())
     return f"epoch {spread(chosen, 'count')}"
 
 
@@ -84,7 +91,7 @@ def _mean(run: Run, curves: Sequence[Curve]) -> tuple[Curve, ...]:
     return (mean,) if mean else ()
 
 
-def _table(results: Results, count: int) -> Table:
+def _table(results: Results, runs: Sequence[Run], count: int) -> Table:
     columns = (
         Column("run", "run"),
         Column("seed", "seed", "count"),
@@ -94,7 +101,7 @@ def _table(results: Results, count: int) -> Table:
         Column("learning_rate", "learning rate", "rate"),
     )
     rows: list[tuple[Value, ...]] = []
-    for run, epoch in product(results.trained, range(1, count + 1)):
+    for run, epoch in product(runs, range(1, count + 1)):
         found = [results.values(run, _at(metric, epoch)) for metric in METRICS]
         rows += [(run.name, seed, epoch, *(values[seed] for values in found)) for seed in run.seeds]
     return Table(f"{results.study.name}-epochs", columns, tuple(rows))

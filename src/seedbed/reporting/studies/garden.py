@@ -1,19 +1,20 @@
 """The garden study on the page: how close models come to a language that is known, and what they still lack.
 
-Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5.
+Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5; `reporting/objectives.py` has section 6.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from seedbed.reporting.blocks.strips import contrast, strip, trained_limits
+from seedbed.reporting.blocks.strips import contrast, shared_limits, strip
 from seedbed.reporting.chance import chance
 from seedbed.reporting.drawing.marks import ZERO, Mark
 from seedbed.reporting.epochs import epochs
 from seedbed.reporting.figures import Fact, Figure, Headline, Part, figure
 from seedbed.reporting.numbers import ends, number
+from seedbed.reporting.objectives import learnt, of_section
 from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run
 from seedbed.reporting.sentences import common, lowest_and_highest, mark, means, of_reference
 
@@ -97,17 +98,18 @@ def _far_words(results: Results, run: Run) -> str:
 
 def parts(results: Results) -> Iterator[Part]:
     """The study's figures, in the order of the page."""
-    structures = [run for run in _structures(results) if run.kind == "trained"]
+    structures = _trained(_structures(results))
     yield Part(
         figures=(
             closeness(results),
             choices(results),
             gap(results),
-            epochs(results, _floor(results)),
+            epochs(results, _floor(results), _trained(_all(results))),
             chance(results, structures, PERPLEXITY, EXCESS),
             *rates(results),
         )
     )
+    yield from learnt(results, PERPLEXITY, _floor(results))
 
 
 def knowledge(results: Results) -> Figure:
@@ -134,8 +136,10 @@ def knowledge(results: Results) -> Figure:
 def closeness(results: Results) -> Figure:
     """Perplexity against the exact floor, and divergence, by run."""
     floor, runs = _floor(results), _all(results)
+    trained = _trained(runs)
     perplexities, divergences = (
-        trained_limits(results, [measure], mark) for measure, mark in ((PERPLEXITY, floor), (DIVERGENCE, ZERO))
+        shared_limits(results, trained, [measure], mark)
+        for measure, mark in ((PERPLEXITY, floor), (DIVERGENCE, ZERO))
     )
     return figure(
         results,
@@ -144,7 +148,7 @@ def closeness(results: Results) -> Figure:
         "[[Perplexity]] scores the words that the test set happens to hold, so it is read against what the "
         "language itself scores on them: the [[exact floor]]. The [[divergence]] compares the whole "
         "distribution of the next token with the true one and is 0 only for the language itself. Mean "
-        f"divergence of the trained runs, in nats a token: {means(results, DIVERGENCE)}.",
+        f"divergence of the trained runs, in nats a token: {means(results, DIVERGENCE, trained)}.",
         strip(results, PERPLEXITY, "Perplexity on the test set", runs, floor, limits=perplexities),
         strip(results, DIVERGENCE, "Divergence from the language, nats a token", runs, ZERO, limits=divergences),
         also=(FLOOR, EXCESS, SPECIAL_MASS, DIVERGED),
@@ -171,7 +175,8 @@ def choices(results: Results) -> Figure:
 def gap(results: Results) -> Figure:
     """Excess in sentences with and without a withheld pair, and the former's share of the whole."""
     runs, split = [run for run in _all(results) if run.name != LANGUAGE], (EXCESS_OTHER, EXCESS_WITHHELD)
-    limits = trained_limits(results, split, ZERO)
+    trained = _trained(runs)
+    limits = shared_limits(results, trained, split, ZERO)
     tokens = mark(common(results, TOKEN_SHARE), "share", "share of tokens")
     seeds = ("one seed, other sentences", "one seed, withheld sentences")
     return figure(
@@ -181,7 +186,7 @@ def gap(results: Results) -> Figure:
         "Some pairs of a verb and a noun are taken out of every training corpus and left in the test set. If "
         "a model lacked the same everywhere, sentences with such a [[withheld pair]] would have the same "
         f"share of its [[excess]] as of the tokens. Share of the tokens: {_token_share(results)}. Share of the "
-        f"excess, means of the trained runs: {means(results, GAP_SHARE)}. What is above comes from what "
+        f"excess, means of the trained runs: {means(results, GAP_SHARE, trained)}. What is above comes from what "
         "training never showed.",
         contrast(results, split, "Excess, nats a token, in other · withheld sentences", seeds, runs, ZERO, limits),
         strip(results, GAP_SHARE, "Share of the total excess that the withheld pairs hold", runs, tokens),
@@ -211,8 +216,12 @@ def rates(results: Results) -> Iterator[Figure]:
 
 
 def _all(results: Results) -> tuple[Run, ...]:
-    """Every run, those without training last."""
-    return results.trained + results.references
+    """The runs that predict the next word and nothing else, those without training last."""
+    return tuple(run for run in results.trained + results.references if not of_section(run))
+
+
+def _trained(runs: Iterable[Run]) -> tuple[Run, ...]:
+    return tuple(run for run in runs if run.kind == "trained")
 
 
 def _structures(results: Results) -> tuple[Run, ...]:
@@ -241,7 +250,7 @@ def _token_share(results: Results) -> str:
 
 def _comparison(results: Results, measure: Measure) -> str:
     """The lowest and the highest mean of the structures, and what the window allows."""
-    found = lowest_and_highest(results, measure, [run for run in _structures(results) if run.kind == "trained"])
+    found = lowest_and_highest(results, measure, _trained(_structures(results)))
     if not found:
         return "No run has a finite result in this build."
     possible = number(of_reference(results, WINDOW, measure), "share")

@@ -1,0 +1,230 @@
+"""What each objective learns: a part of the garden study (lecture ``objectives``, sections 6.2 to 6.5).
+
+It names runs of that study. What a build lacks of them is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seedbed.reporting.blocks.bars import bars
+from seedbed.reporting.blocks.lines import lines
+from seedbed.reporting.blocks.strips import beside, contrast, shared_limits, strip
+from seedbed.reporting.drawing.marks import ZERO, Mark
+from seedbed.reporting.figures import Block, Figure, Part, figure
+from seedbed.reporting.numbers import number
+from seedbed.reporting.results import Measure, Results, Run
+from seedbed.reporting.sentences import common, mark, means
+
+DIRECT = {"method": "direct"}
+BAYES = {"method": "bayes", "until": "sentence"}
+
+CONTINUED = Measure("continued", "continuation", "continuation_loss", "nat")
+CONTINUED_FLOOR = Measure("continued_floor", "continuation, floor", "continuation_language_loss", "nat")
+CONTINUED_EXCESS = Measure("continued_excess", "continuation, excess", "continuation_excess", "nat")
+LOSS = Measure("cloze", "cloze", "cloze_loss", "nat")
+FLOOR = Measure("cloze_floor", "cloze, floor", "cloze_language_loss", "nat")
+DIVERGENCE = Measure("cloze_divergence", "cloze, divergence", "cloze_divergence", "nat")
+AGREEMENT = Measure("cloze_agreement", "cloze, agreement", "cloze_agreement", "share")
+FORWARDS = Measure("forwards", "forwards a hole", "cloze_forwards", "count")
+OWN_LOSS = Measure("own_loss", "own validation loss", "validation_loss", "nat")
+SCORED = Measure("scored", "text that is scored", "scored_share", "share")
+
+#: The four objectives, and what they are read against.
+FOUR = ("flm", "plm", "mlm", "span")
+VARIANTS = ("span-at-end", "mlm-all-mask", "mlm-nope", "mlm-large")
+REFERENCES = ("exact", "exact-window-5")
+#: Architecture by objective: causal, prefix and encoder-decoder with flm or plm, then with span corruption.
+GRID = ("flm", "plm", "plm-encoder-decoder", "span-causal", "span-prefix", "span")
+#: Adapted, and from nothing.
+ADAPTED = (("adapt-mlm-to-flm", "flm-one-epoch"), ("adapt-flm-to-mlm", "mlm-one-epoch"))
+#: The runs that this part is about; ``flm`` is one of the study's first.
+_NAMES = {*FOUR[1:], *VARIANTS, *GRID[1:], *(name for pair in ADAPTED for name in pair), "leaky"}
+
+_SEEDS = ("one seed, asked for the word", "one seed, by Bayes")
+
+
+def of_section(run: Run) -> bool:
+    """Whether a run is shown here and not among those that differ in their network."""
+    return run.name in _NAMES
+
+
+def learnt(results: Results, perplexity: Measure, floor: Mark | None) -> Iterator[Part]:
+    """The part, where a build has measured it."""
+    if not results.having([CONTINUED, LOSS.at(DIRECT), LOSS.at(BAYES)]):
+        return
+    yield Part(
+        "What each objective learns",
+        "The same text and the same passes through it, but other questions: the next word (forward), what "
+        "follows a prefix that sees itself (prefix), words that are hidden (masked), or runs of words that are "
+        "cut out (span corruption). The lecture has each model do a task in the way natural to it, and leaves "
+        "some of these ways open. Here a continuation is the rest of a text given its beginning: the prefix "
+        "model has the beginning as its prefix, the span model writes the rest as the span behind it, and the "
+        "masked model fills a mask behind all that is there, word after word. A hole is filled by the masked "
+        "and the span model as they were trained; a left-to-right model compares all words by Bayes, the prefix "
+        "model with what stands before the hole as its prefix.",
+        (
+            tasks(results),
+            price(results),
+            sides(results),
+            words(results),
+            own_losses(results),
+            grid(results),
+            adaptation(results, perplexity, floor),
+        ),
+    )
+
+
+def tasks(results: Results) -> Figure:
+    """Continuation and cloze by objective, with the exact floors."""
+    runs = _runs(results, *FOUR, *VARIANTS, *REFERENCES)
+    four = _runs(results, *FOUR)
+    return figure(
+        results,
+        "tasks",
+        "What is each objective good at?",
+        "Two tasks whose right answers are known exactly. Continuation: the first sentence of a test document "
+        "is given and the second scored. Cloze: a word of the first sentence is hidden, and asked for with all "
+        f"else given. Means of the four objectives: {means(results, CONTINUED, four)} nats a token in "
+        f"continuation, where the language itself has {_number(results, CONTINUED_FLOOR)}. In the cloze test it "
+        f"has {_number(results, FLOOR.at(DIRECT))}, since many holes have several good answers.",
+        _continuations(results, runs),
+        _cloze(results, LOSS, "Cloze, nats a hole, asked for the word · by Bayes", runs, FLOOR),
+        also=(CONTINUED_FLOOR, SCORED),
+    )
+
+
+def price(results: Results) -> Figure:
+    """How well holes are filled, and how many documents a network reads for one."""
+    names = (*FOUR, "window", "rnn", "gru", "lstm", "plm-encoder-decoder", "mlm-large")
+    runs = _runs(results, *names)
+    return figure(
+        results,
+        "price",
+        "Is a filled hole worth its price?",
+        "The divergence of what a model says of a hole from the exact posterior, 0 for the language itself, and "
+        "the share of holes where its first choice is also the posterior’s. A masked model reads a document "
+        "once to fill a hole; by Bayes, and for a span of one word, a network reads one for each of the words "
+        "that the hole may hold.",
+        _cloze(results, DIVERGENCE, "Divergence from the posterior, asked · by Bayes", runs),
+        _cloze(results, AGREEMENT, "Agreement with its likeliest word, asked · by Bayes", runs),
+        _cloze(results, FORWARDS, "Documents read to fill one hole, asked · by Bayes", runs),
+    )
+
+
+def sides(results: Results) -> Figure:
+    """Cloze by the side on which the evidence stands."""
+    asked, bayes = (
+        bars(results, DIVERGENCE.at(method), "evidence", _runs(results, *names), ZERO)
+        for method, names in ((DIRECT, ("mlm", "span", "exact-window-5")), (BAYES, ("flm", "plm", "window")))
+    )
+    return figure(
+        results,
+        "sides",
+        "Does it matter on which side of the hole the evidence stands?",
+        "A hole is told by what stands before it, by what stands behind it, or by either alone: by whichever "
+        "costs more to lose, computed from the language. Divergence from the posterior, in nats. The best that "
+        "sees 5 words before the hole and none behind shows what one side alone allows.",
+        asked,
+        bayes,
+    )
+
+
+def words(results: Results) -> Figure:
+    """The excess of a continuation word by word."""
+    return figure(
+        results,
+        "words",
+        "Where in a sentence does a model stop following?",
+        "Excess over the language’s own loss at each word of the second sentence, in nats. A model that expects "
+        "the end after a few words is surprised by the words that come instead.",
+        lines(results, CONTINUED_EXCESS, "word", _runs(results, *FOUR)),
+    )
+
+
+def own_losses(results: Results) -> Figure:
+    """The validation loss of each objective by epoch."""
+    return figure(
+        results,
+        "own-losses",
+        "Which objective is still learning at the end?",
+        "Each objective’s own loss on the validation documents, in nats, after each pass through the text. The "
+        "questions differ in difficulty: what can be compared is the form of the curves, not their height.",
+        lines(results, OWN_LOSS, "epoch", _runs(results, *FOUR, *VARIANTS)),
+    )
+
+
+def grid(results: Results) -> Figure:
+    """Three architectures by two objectives, on both tasks."""
+    runs = _runs(results, *GRID, *REFERENCES)
+    return figure(
+        results,
+        "grid",
+        "Is it the architecture or the objective?",
+        "Wang et al. (2022) trained causal decoders, prefix decoders and encoder-decoders with several "
+        "objectives on the same tokens. The same grid in small: next words and prefixes in the first three "
+        "rows, span corruption in the next three. An encoder-decoder has about twice the parameters, and each "
+        "token passes through half of its layers.",
+        _continuations(results, runs),
+        _cloze(results, LOSS, "Cloze, nats a hole, asked for the word · by Bayes", runs, FLOOR),
+    )
+
+
+def adaptation(results: Results, perplexity: Measure, floor: Mark | None) -> Figure:
+    """One further epoch with another objective, beside one epoch from nothing and six."""
+    pairs = [_pairs(results, pair) for pair in ADAPTED]
+    marks = [floor, _six(results, "mlm")]
+    measures = (perplexity, OWN_LOSS.at({"epoch": 1}))
+    titles = ("Perplexity on the test set", "Loss of the masked objective on the validation set")
+    blocks = [
+        beside(
+            results, measure, f"{title}, adapted · from nothing", pair, ("one seed, adapted", "from nothing"), line
+        )
+        for measure, title, pair, line in zip(measures, titles, pairs, marks, strict=True)
+    ]
+    return figure(
+        results,
+        "adaptation",
+        "Is it cheaper to adapt a model than to train one?",
+        "A masked model goes on for one epoch as a forward model, and a forward model as a masked one: the "
+        "parameters are the same, only what may be seen and what is asked changes. Beside it one epoch from "
+        "nothing, with the same schedule. Six epochs of forward training reach a perplexity of "
+        f"{means(results, perplexity, _runs(results, 'flm'))}.",
+        *blocks,
+    )
+
+
+def _six(results: Results, name: str) -> Mark | None:
+    """The mean own loss of a run after its sixth epoch."""
+    run = results.run(name)
+    return mark(results.mean(run, OWN_LOSS.at({"epoch": 6})) if run else None, "nat", "six epochs")
+
+
+def _pairs(results: Results, names: tuple[str, str]) -> list[tuple[Run, Run]]:
+    """The two runs, where a build has both."""
+    first, second = map(results.run, names)
+    return [(first, second)] if first and second else []
+
+
+def _continuations(results: Results, runs: tuple[Run, ...]) -> Block:
+    line = mark(common(results, CONTINUED_FLOOR), "nat", "exact floor")
+    return strip(results, CONTINUED, "Continuation, nats a token", runs, line)
+
+
+def _cloze(
+    results: Results, measure: Measure, title: str, runs: tuple[Run, ...], floor: Measure | None = None
+) -> Block:
+    """A measure of the cloze test, asked for the word and by Bayes."""
+    both = (measure.at(DIRECT), measure.at(BAYES))
+    line = mark(common(results, floor.at(DIRECT)), "nat", "exact floor") if floor else None
+    chosen = tuple(run for run in runs if run in results.having(both))
+    return contrast(results, both, title, _SEEDS, chosen, line, shared_limits(results, chosen, both, line))
+
+
+def _runs(results: Results, *names: str) -> tuple[Run, ...]:
+    """The runs of these names that a build has, in this order."""
+    return tuple(run for name in names if (run := results.run(name)))
+
+
+def _number(results: Results, measure: Measure) -> str:
+    return number(common(results, measure), measure.unit)

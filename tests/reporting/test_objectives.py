@@ -1,0 +1,98 @@
+"""The part on objectives: its figures hold what was measured, and nothing where nothing was."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from seedbed.observations import Observation, rows
+from seedbed.reporting.drawing.marks import Mark
+from seedbed.reporting.figures import Part
+from seedbed.reporting.objectives import learnt
+from seedbed.reporting.results import Measure, Results, Run
+
+PERPLEXITY = Measure("perplexity", "perplexity", "loss", "perplexity", {"sentences": "all"}, exponentiated=True)
+BY_BAYES = ("flm", "plm", "plm-encoder-decoder", "window")
+ASKED = ("mlm", "span", "span-causal", "span-prefix", "span-at-end", "mlm-nope")
+ADAPTED = ("adapt-mlm-to-flm", "flm-one-epoch", "adapt-flm-to-mlm", "mlm-one-epoch")
+
+
+def measured(name: str, seed: int | None) -> list[Observation]:
+    shift = 0.0 if seed is None else 0.01 * seed + len(name) / 100
+    found = [
+        Observation("continuation_loss", 1.33 + shift, unit="nat", n=5000),
+        Observation("continuation_language_loss", 1.33, unit="nat", n=5000),
+        *(Observation("continuation_excess", shift / word, {"word": word}, "nat") for word in range(1, 9)),
+        *(
+            Observation("validation_loss", 1.4 - epoch / 50 + shift, {"epoch": epoch}, "nat")
+            for epoch in (1, 2, 6)
+        ),
+        Observation("loss", 1.3 + shift, {"sentences": "all"}, "nat"),
+    ]
+    methods = [{"method": "direct"}] if name in ASKED else [{"method": "bayes", "until": "sentence"}]
+    for method in [{"method": "direct"}, methods[0]] if seed is None else methods:
+        found += [
+            Observation("cloze_loss", 0.8 + shift, method, "nat", 500),
+            Observation("cloze_language_loss", 0.8, method, "nat", 500),
+            Observation("cloze_divergence", shift, method, "nat", 500),
+            Observation("cloze_agreement", 1 - shift, method, "share", 500),
+            *(
+                Observation("cloze_divergence", shift, {**method, "evidence": side}, "nat")
+                for side in ("before", "behind")
+            ),
+        ]
+    return found
+
+
+def results(drawn: ModuleType, *names: str) -> Results:
+    runs = [Run(name, name, "trained", (0, 1, 2)) for name in names]
+    runs.append(Run("exact", "the language itself", "reference"))
+    table = [
+        row
+        for run in runs
+        for seed in run.seeds or (None,)
+        for row in rows(
+            measured(run.name, seed), study="garden", run=run.name, seed=seed, recipe="", fingerprint=""
+        )
+    ]
+    return Results(drawn.table(table), drawn.study(*runs))
+
+
+def part(found: Results) -> Part:
+    (only,) = learnt(found, PERPLEXITY, Mark(3.655, "floor", "floor"))
+    return only
+
+
+@pytest.fixture(scope="module")
+def whole(drawn: ModuleType) -> Part:
+    return part(results(drawn, *BY_BAYES, *ASKED, *ADAPTED))
+
+
+def test_every_figure_is_titled_by_a_question_and_draws_something(whole: Part) -> None:
+    for one in whole.figures:
+        assert one.question.endswith("?")
+        assert any(not panel.drawing.empty for panel in one.panels)
+
+
+def test_the_four_objectives_have_both_tasks_side_by_side(whole: Part) -> None:
+    table = next(one for one in whole.figures if one.name == "tasks").table
+    names = [column.key for column in table.columns]
+    cells = {
+        run: [value for row in table.rows if row[0] == run for value in [row[names.index("continued")]]]
+        for run in ("flm", "plm", "mlm", "span")
+    }
+    for run, values in cells.items():
+        assert values == pytest.approx(list(1.33 + np.array([0, 0.01, 0.02]) + len(run) / 100))
+
+
+def test_a_build_that_asks_none_of_this_has_no_such_part(drawn: ModuleType) -> None:
+    flm = drawn.trained()
+    plain = Results(drawn.draw_observations(flm), drawn.study(flm))
+    assert not list(learnt(plain, PERPLEXITY, None))
+
+
+def test_a_build_with_few_runs_has_the_part_all_the_same(drawn: ModuleType) -> None:
+    few = part(results(drawn, "flm", "mlm"))
+    assert "Means of the four objectives: " in few.figures[0].answer
