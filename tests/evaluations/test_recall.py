@@ -16,7 +16,7 @@ from seedbed.evaluations.recall_questions import ask
 from seedbed.references import guess
 from seedbed.tasks.recall import VOCABULARY
 
-SMALL = Options(distances="1 20 30", items=80)
+SMALL = Options(distances="1 20 30")
 GUESS = guess.Reference(guess.Options(" ".join(f"k{index}" for index in range(8))), CONTEXT.task)
 
 
@@ -86,6 +86,13 @@ def test_every_run_is_asked_the_same_and_every_key_as_often() -> None:
     assert (first.tokens[:, -1] == VOCABULARY.id("?")).all()
 
 
+@pytest.mark.parametrize(("documents", "questions"), [(0, 8), (7, 8), (8, 8), (1000, 1000), (1007, 1000)])
+def test_there_are_as_many_questions_as_test_documents_but_every_key_alike(documents: int, questions: int) -> None:
+    context = TaskContext(CONTEXT.task, Documents.of([[0]] * documents))
+    accuracy, *_ = evaluate(GUESS, context, Options(distances="1"))
+    assert (accuracy.n, accuracy.value) == (questions, 1 / 8)
+
+
 def test_another_task_is_refused() -> None:
     other = TaskContext(type("Reversal", (), {"__module__": "seedbed.tasks.reversal"})(), Documents.of([]))
     with pytest.raises(ValueError, match="this measures recall, not reversal"):
@@ -99,8 +106,6 @@ def test_another_task_is_refused() -> None:
         (lambda: Options(distances="2 1"), "'2 1': expected at least one number, each above"),
         (lambda: Options(distances="1 1"), "each above"),
         (lambda: Options(distances=""), "at least one number"),
-        (lambda: Options(items=100), "items 100: expected a multiple of 8"),
-        (lambda: Options(items=0), "items 0: expected a multiple of 8"),
     ],
 )
 def test_options_out_of_range_are_refused(make: Callable[[], Options], message: str) -> None:

@@ -16,7 +16,7 @@ from seedbed.evaluations.trained import TrainedModel
 from seedbed.models.inspection import attention
 from seedbed.observations import Observation, condition_text
 
-SMALL = Options(distances="1 5 20 30", items=72)
+SMALL = Options(distances="1 5 20 30")
 
 
 def found(model: TrainedModel) -> dict[str, dict[str, Observation]]:
@@ -47,14 +47,14 @@ def test_the_shares_of_a_head_add_up_to_1() -> None:
     total: defaultdict[tuple[object, ...], float] = defaultdict(float)
     for one in found(trained(TRANSFORMER))["query_attention"].values():
         total[one.condition["distance"], one.condition["layer"], one.condition["head"]] += one.value
-        assert one.n == 72
+        assert one.n == 80
     assert total == pytest.approx(
         {(distance, layer, head): 1 for distance in (1, 5, 20) for layer in (1, 2) for head in (1, 2)}, abs=1e-6
     )
 
 
 def test_a_share_is_the_mean_of_the_querys_weights() -> None:
-    model, asked = trained(TRANSFORMER), ask(CONTEXT, 5, 72)
+    model, asked = trained(TRANSFORMER), ask(CONTEXT, 5, 80)
     weights = [attention(model.network, pack(Documents.of([document])))[1, -1, 0] for document in asked.tokens]
     expected = torch.stack(weights).mean(0)
     shares = found(model)["query_attention"]
@@ -84,7 +84,7 @@ def test_the_finder_is_the_head_that_looks_at_the_key(layer: int, head: int) -> 
 def test_before_training_is_the_network_of_the_seed_and_not_the_trained_one() -> None:
     model = looking(1, 0)
     untrained = found(model)["initial_key_attention"]["distance=20"].value
-    assert untrained == pytest.approx(22 * look(model.initial(), ask(CONTEXT, 20, 72))[..., 0].mean())
+    assert untrained == pytest.approx(22 * look(model.initial(), ask(CONTEXT, 20, 80))[..., 0].mean())
     assert (
         untrained
         == found(trained(replace(TRANSFORMER, positions="none")))["initial_key_attention"]["distance=20"].value

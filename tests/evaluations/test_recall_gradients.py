@@ -16,7 +16,7 @@ from seedbed.evaluations.trained import TrainedModel
 from seedbed.models import recurrent, transformer
 from seedbed.observations import condition_text
 
-SMALL = Options(distances="2 5 8 10 20 30", items=8, least=5, middle=8, most=10)
+SMALL = Options(distances="2 5 8 10 20 30", questions=8, least=5, middle=8, most=10)
 KINDS = [TRANSFORMER, LSTM, replace(LSTM, cell="rnn"), replace(LSTM, cell="gru", tied=True, embedding=5)]
 
 
@@ -115,7 +115,7 @@ def test_what_ends_behind_the_position_table_has_no_row() -> None:
         (lambda: Options(most=99), "most 99: expected one of the distances"),
         (lambda: Options(middle=7), "middle 7: expected one of the distances"),
         (lambda: Options(least=100, most=10), "least 100, middle 50, most 10: expected them to rise"),
-        (lambda: Options(items=4), "items 4: expected a multiple of 8"),
+        (lambda: Options(questions=4), "questions 4: expected a multiple of 8"),
     ],
 )
 def test_options_out_of_range_are_refused(make: Callable[[], Options], message: str) -> None:

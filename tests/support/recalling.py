@@ -19,7 +19,7 @@ from seedbed.objectives import answer
 from seedbed.randomness import torch_stream
 from seedbed.tasks.recall import VOCABULARY, Options, Task
 
-CONTEXT = TaskContext(Task(Options()), Documents.of([]))
+CONTEXT = TaskContext(Task(Options()), Documents.of([[0]] * 80))
 TRANSFORMER = transformer.Options(d_model=16, heads=2, d_ff=16, positions="learned", max_positions=22)
 LSTM = recurrent.Options(cell="lstm", embedding=6, hidden=5)
 

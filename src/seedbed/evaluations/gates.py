@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Tokens
 from seedbed.evaluations.context import TaskContext
-from seedbed.evaluations.recall_questions import Questions, ask, require_balanced
+from seedbed.evaluations.recall_questions import Questions, ask, questions_each
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.models.gates import Gates, gates
 from seedbed.observations import Observation, Scalar
@@ -25,18 +25,16 @@ class Options:
     """Which questions, and which cells keep what they hold."""
 
     distance: int = 50
-    items: int = 400  # questions, the same number for every key
     keeping: float = 0.99  # a cell keeps where its forget gate is above this on average over the distractors
 
     def __post_init__(self) -> None:
         """Check the ranges.
 
         Raises:
-            ValueError: no distractor, or keys that cannot be asked for alike.
+            ValueError: no distractor.
         """
         if self.distance < 1:
             raise ValueError(f"distance {self.distance}: expected at least 1")
-        require_balanced(self.items)
 
 
 def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Iterator[Observation]:
@@ -48,7 +46,7 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
     key, or with the same distractor: the variances between groups of all cells, over all their variances. What is
     said of keeping cells is NaN where there is none.
     """
-    asked = ask(context, options.distance, options.items)
+    asked = ask(context, options.distance, questions_each(context))
     model.network.eval()
     seen = gates(model.network, torch.from_numpy(asked.tokens))
     keeps = seen.forget[:, 1:-1].mean((0, 1)).numpy() > options.keeping

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Tokens
 from seedbed.evaluations.context import Predictor, TaskContext
-from seedbed.evaluations.recall_questions import answers, ask, counts, readable, require_balanced
+from seedbed.evaluations.recall_questions import answers, ask, counts, questions_each, readable
 from seedbed.observations import Observation, mean
 
 
@@ -20,26 +20,26 @@ class Options:
     """Which questions."""
 
     distances: str = "1 2 5 10 20 35 50 75 100 118 150 200"
-    items: int = 1000  # questions a distance, the same number for every key
 
     def __post_init__(self) -> None:
         """Check the ranges.
 
         Raises:
-            ValueError: distances that are none, or keys that cannot be asked for alike.
+            ValueError: distances that are none.
         """
         counts(self.distances)
-        require_balanced(self.items)
 
 
 def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterator[Observation]:
     """``recall_accuracy``, ``recall_loss`` and ``recall_information`` by distance.
 
+    Of so many questions each as the data set has test documents.
+
     The answer is the most probable token, the first of those that are equally so; the loss is that of the key.
     A learned position table has no row beyond its last position: what ends later yields no observation.
     """
     for distance in readable(model, counts(options.distances)):
-        asked = ask(context, distance, options.items)
+        asked = ask(context, distance, questions_each(context))
         predicted = answers(model, asked)
         given, condition = predicted.argmax(1), {"distance": distance}
         yield mean("recall_accuracy", given == asked.keys, condition, "share")

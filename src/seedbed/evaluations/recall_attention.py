@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from seedbed.batching import pack
 from seedbed.evaluations.context import TaskContext
-from seedbed.evaluations.recall_questions import Questions, ask, counts, readable, require_balanced
+from seedbed.evaluations.recall_questions import Questions, ask, counts, questions_each, readable
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.models.inspection import attention
 from seedbed.observations import Observation, Scalar, mean
@@ -27,16 +27,14 @@ class Options:
     """Which questions."""
 
     distances: str = "1 2 5 10 20 35 50 75 100 118 150 200"
-    items: int = 200  # questions a distance, the same number for every key
 
     def __post_init__(self) -> None:
         """Check the ranges.
 
         Raises:
-            ValueError: distances that are none, or keys that cannot be asked for alike.
+            ValueError: distances that are none.
         """
         counts(self.distances)
-        require_balanced(self.items)
 
 
 def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Iterator[Observation]:
@@ -48,7 +46,7 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
     the uniform one, over all heads. What ends behind a learned position table yields no observation.
     """
     distances = readable(model, counts(options.distances))
-    asked = {distance: ask(context, distance, options.items) for distance in distances}
+    asked = {distance: ask(context, distance, questions_each(context)) for distance in distances}
     looks = {distance: look(model.network, questions) for distance, questions in asked.items()}
     for distance, weights in looks.items():
         yield from _shares(distance, weights)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from seedbed.documents import Documents
 from seedbed.evaluations.context import TaskContext
-from seedbed.evaluations.recall_questions import ask, counts, readable, require_balanced
+from seedbed.evaluations.recall_questions import ask, counts, readable
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.models.embedding import Embedding
 from seedbed.observations import Observation, mean
@@ -25,7 +25,7 @@ class Options:
     """Which questions, and between which distances the decay is summed up."""
 
     distances: str = "1 2 5 10 20 35 50 75 100 118 150 200"
-    items: int = 64  # questions a distance, the same number for every key
+    questions: int = 64  # a distance, the same number for every key
     # The decay is summed up between these distances; the first is what ratios are relative to.
     least: int = 10
     middle: int = 50
@@ -37,7 +37,8 @@ class Options:
         Raises:
             ValueError: what is no distance, keys that cannot be asked for alike, or no way between ends.
         """
-        require_balanced(self.items)
+        if self.questions < 1 or self.questions % KEYS:
+            raise ValueError(f"questions {self.questions}: expected a multiple of {KEYS}, so many for every key")
         for name in ("least", "middle", "most"):
             if getattr(self, name) not in counts(self.distances):
                 raise ValueError(f"{name} {getattr(self, name)}: expected one of the distances {self.distances}")
@@ -58,7 +59,7 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
     network = model.initial().double()
     norms: dict[int, float] = {}
     for distance in readable(model, counts(options.distances)):
-        asked = ask(context, distance, options.items).answered
+        asked = ask(context, distance, options.questions).answered
         found = mean("initial_gradient", gradient_norms(network, model.objective, asked), {"distance": distance})
         norms[distance] = found.value
         yield found

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from seedbed.evaluations.context import Predictor, TaskContext
 from seedbed.evaluations.recall import losses
-from seedbed.evaluations.recall_questions import answers, ask, counts, readable, require_balanced
+from seedbed.evaluations.recall_questions import answers, ask, counts, questions_each, readable
 from seedbed.observations import Observation, mean
 
 
@@ -23,16 +23,14 @@ class Options:
     parts: int = (
         4  # the key stands behind none, one, and so on up to all of so many equal parts of the distractors
     )
-    items: int = 400  # questions a place, the same number for every key
 
     def __post_init__(self) -> None:
         """Check the ranges.
 
         Raises:
-            ValueError: numbers of distractors that are none, no part, or keys that cannot be asked for alike.
+            ValueError: numbers of distractors that are none, or no part.
         """
         counts(self.distractors)
-        require_balanced(self.items)
         if self.parts < 1:
             raise ValueError(f"parts {self.parts}: expected at least 1")
 
@@ -46,7 +44,7 @@ def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterat
     for distractors in readable(model, counts(options.distractors)):
         for part in range(options.parts + 1):
             before = distractors * part // options.parts
-            asked = ask(context, distractors, options.items, before)
+            asked = ask(context, distractors, questions_each(context), before)
             predicted = answers(model, asked)
             condition = {"distractors": distractors, "before": before}
             yield mean("moved_accuracy", predicted.argmax(1) == asked.keys, condition, "share")

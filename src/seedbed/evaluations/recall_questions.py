@@ -56,6 +56,11 @@ def ask(context: TaskContext, distractors: int, items: int, before: int = 0) -> 
     return Questions(found[:, :-1], found[:, -1])
 
 
+def questions_each(context: TaskContext) -> int:
+    """How many questions are asked of one kind: as many as there are test documents, the same for every key."""
+    return max(1, len(context.test) // recall.KEYS) * recall.KEYS
+
+
 def answers(model: Predictor, asked: Questions) -> NDArray[np.float64]:
     """[questions, vocabulary], the log probability of each token to come after the query, in nats."""
     documents = asked.documents
@@ -80,9 +85,3 @@ def counts(text: str) -> list[int]:
     if not found or sorted(set(found)) != found:
         raise ValueError(f"{text!r}: expected at least one number, each above the one before it")
     return found
-
-
-def require_balanced(items: int) -> None:
-    """Raises a ValueError where not every key can be asked for as often as any other."""
-    if items < 1 or items % recall.KEYS:
-        raise ValueError(f"items {items}: expected a multiple of {recall.KEYS}, so many for every key")
