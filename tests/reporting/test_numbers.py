@@ -16,6 +16,7 @@ from seedbed.statistics.intervals import Interval, t_interval
         (0.741, "share", "74.1\u00a0%"),
         (6.6e-5, "share", "6.6 × 10⁻⁵"),
         (-3e-7, "nat", "−3.0 × 10⁻⁷"),
+        (1.234e-9, "ratio", "1.2 × 10⁻⁹"),
         (106_496, "count", "106,496"),
         (5.8, "count", "5.8"),
         (0.0015, "rate", "0.0015"),

@@ -43,13 +43,13 @@ def number(value: float | None, unit: str) -> str:
     text = format(scaled, FORMATS.get(unit, ".4g")) if value else "0"
     if unit == "count" and value != round(value):  # a mean of counts
         text = format(value, ",.1f")
-    if value and not float(text.replace(",", "")):
+    if "e" in text or (value and not float(text.replace(",", ""))):
         return _scientific(value)
     return text.replace("-", "−") + (PERCENT if unit == "share" else "")
 
 
 def _scientific(value: float) -> str:
-    """A number too small for its format, which must not read as 0."""
+    """A number too small for its format, which must not read as 0, or one that the format gives an exponent."""
     digits, exponent = f"{value:.1e}".split("e")
     return f"{digits.replace('-', '−')} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
