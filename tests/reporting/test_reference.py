@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
 
 from seedbed.reporting.reference import reference_section
+from seedbed.reporting.tables import Status
 from seedbed.statistics.reference import Compared, Outcome
 
 
@@ -48,3 +50,10 @@ def test_a_verdict_that_moved_leads_to_its_claim(build_page: Callable[..., str],
     rows = page.table("This build beside the reference")
     assert [one["outcome"].split()[-1] for one in rows] == ["moved", "moved"]
     assert "#claim:objectives:a" in page.attribute("href")
+
+
+@pytest.mark.parametrize("outcome", ["same", "moved", "missing", "new"])
+def test_every_outcome_of_a_watched_number_has_its_sign(outcome: Outcome) -> None:
+    (shown,) = reference_section([replace(WATCHED, outcome=outcome)]).table.rows[0][-1:]
+    assert isinstance(shown, Status)
+    assert shown.sign

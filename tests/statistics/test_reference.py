@@ -111,6 +111,15 @@ def test_what_is_missing_or_not_finite_is_never_the_same(now: list[float]) -> No
     assert watched(now, [1.0, 1.1, 0.9]).failed
 
 
+@pytest.mark.parametrize(
+    ("now", "then", "outcome"),
+    [([1.0], [], "new"), ([math.nan], [math.nan], "same"), ([1.0], [math.nan], "moved"), ([], [1.0], "missing")],
+)
+def test_only_what_the_reference_has_can_have_moved(now: list[float], then: list[float], outcome: str) -> None:
+    found = watched(now, then)
+    assert (found.outcome, found.failed) == (outcome, outcome in ("moved", "missing"))
+
+
 def test_without_a_change_a_list_of_numbers_moves_in_at_most_five_percent_of_builds() -> None:
     rng, alarms, builds = stream(0, "reference under the null"), 0, 400
     cells = [CELL._replace(metric=f"m{index}") for index in range(10)]

@@ -79,6 +79,7 @@ def test_without_any_reference_nothing_was_compared(built: Project) -> None:
     done = built.command("check")
     assert done.returncode == 3
     assert "make reference STUDY=garden" in done.stdout
+    assert "No study of this build has a" in (built.root / "results/report/index.html").read_text("utf-8")
 
 
 def test_a_watched_number_of_no_run_is_refused(compared: Project, tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ def test_a_watched_number_of_no_run_is_refused(compared: Project, tmp_path: Path
     project.edit("config/watched.yaml", "run: flm", "run: flmm")
     done = project.command("check")
     assert done.returncode == 2
-    assert "config/watched.yaml: watched.0.run: flmm: did you mean flm" in done.stdout
+    assert "config/watched.yaml: watched[0].run: flmm: did you mean flm" in done.stdout
 
 
 def test_a_new_reference_says_what_moved(compared: Project, tmp_path: Path) -> None:

@@ -80,7 +80,8 @@ def line(one: Compared) -> str:
     if one.tier == "verdict" or one.text:
         return f"{one.place}: {one.text}"
     expected = "" if one.low is None else f", expected {one.low:.6g} to {one.high:.6g}"
-    return f"{one.place}: was {one.reference:.9g}, is {one.now:.9g}{expected}"
+    before, now = ("no number" if value is None else f"{value:.9g}" for value in (one.reference, one.now))
+    return f"{one.place}: was {before}, is {now}{expected}"
 
 
 def junit_xml(found: Iterable[Compared]) -> str:

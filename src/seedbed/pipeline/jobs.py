@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from seedbed.observations import COLUMNS, Observation, Scalar, rows
 from seedbed.pipeline import plugins, reference, storage
+from seedbed.pipeline.checking import compared
 from seedbed.pipeline.claims import settings
 from seedbed.pipeline.configuration import Run
 from seedbed.pipeline.errors import SeedbedError
@@ -217,6 +218,8 @@ def _compared(
         there, made_there = reference.read_reference(reference.path_of(study))
         yield from compare_rows([row for row in now if row["study"] == study], there, made == made_there)
         before += there
+    if not before:  # else every verdict would be compared with that of an empty table
+        return
     observed, rebuilt = Observed(before), plan.rebuilt()
     studies = {str(row["study"]) for row in before}
     watched = [cell for cell in plan.watched if cell.study in studies]
@@ -255,7 +258,6 @@ def page(plan: Plan, asked: str) -> None:
     """Build the page from the tables."""
     from seedbed.reporting.claims import Judged
     from seedbed.reporting.page import build
-    from seedbed.statistics.reference import Compared
 
     own = expect(asked, plan.page())
     table = storage.read_table(OBSERVATIONS, plan.observations())
@@ -266,7 +268,7 @@ def page(plan: Plan, asked: str) -> None:
         times.to_pandas(integer_object_nulls=True),
         [_shown(plan, name) for name in plan.configuration.studies],
         Judged(plan.claims.claims, rows, plan.claims.excluded),
-        [Compared(**row) for row in storage.read_table(COMPARISON, plan.comparison()).to_pylist()],
+        compared(plan),
         provenance(plan, own, times),
         TEMPLATES,
     )
@@ -344,10 +346,17 @@ def _context(plan: Plan, study: str, run: Run, seed: int | None) -> Context | Ta
     from seedbed.evaluations.context import Context, TaskContext
     from seedbed.languages.automaton import Language
 
-    source, test = _source(plan, study, run.data), _documents(plan, study, run, "test", None)
+    source, test = _source(plan, study, run.data), _test(plan, study, run.data)
     if isinstance(source, Language):
         return Context(source, test, 0 if seed is None else seed)
     return TaskContext(source, test)
+
+
+@cache
+def _test(plan: Plan, study: str, data_set: str) -> Documents:
+    """Read once: what an evaluation knows of the test documents it keeps from one seed to the next."""
+    path, own = data_path(study, data_set, "test", None), plan.data(study, data_set, "test", None)
+    return storage.read_documents(path, own)
 
 
 def _documents(plan: Plan, study: str, run: Run, split: str, seed: int | None) -> Documents:
@@ -355,10 +364,10 @@ def _documents(plan: Plan, study: str, run: Run, split: str, seed: int | None) -
 
 
 def _predictor(plan: Plan, study: str, run: str, seed: int | None) -> Predictor:
-    return _reference(plan, study, run) if seed is None else trained_model(plan, study, run, seed)
+    return _reference_run(plan, study, run) if seed is None else trained_model(plan, study, run, seed)
 
 
-def _reference(plan: Plan, study: str, run: str) -> Predictor:
+def _reference_run(plan: Plan, study: str, run: str) -> Predictor:
     entry, corpus = plan.run(study, run), plan.corpus_seed(study, run, None)
     module = plugins.load("references", str(entry.kind))
     material: list[Language | Task | Documents] = [_source(plan, study, entry.data)]

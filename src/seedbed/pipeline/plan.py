@@ -43,7 +43,7 @@ def data_path(study: str, data: str, split: str, seed: int | None) -> Path:
 
 
 def run_path(study: str, run: str, seed: int, file: str) -> Path:
-    """A file of a training: ``model.safetensors`` or ``log.parquet``."""
+    """A file of a training, one of `RUN_FILES`."""
     return RESULTS / "runs" / study / run / f"seed-{seed}" / file
 
 

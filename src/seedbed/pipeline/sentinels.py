@@ -9,7 +9,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import chdir
-from pathlib import Path
 
 from seedbed.observations import Observation, rows
 from seedbed.pipeline import jobs, reference, storage
@@ -43,8 +42,7 @@ def measure(own: Plan, study: str, run: str) -> list[jobs.Row]:
         Its rows of observations, and its first losses as ``step_loss`` by step.
     """
     entry = own.run(study, run)
-    for split, seed in (("test", None), ("validation", None), ("training", 0)):
-        _draw(own, (study, entry.data, split, seed))
+    _draw(own, study, run)
     found: list[jobs.Row] = []
     if entry.trained:
         _train(own, study, run)
@@ -61,14 +59,12 @@ def measure(own: Plan, study: str, run: str) -> list[jobs.Row]:
 def write() -> None:
     """Measure all sentinels and make them the reference."""
     own, made = plan(), environment()
-    home = Path.cwd()
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         found = []
         for name in names(own):
             print(*name, sep="/", flush=True)
             found += measure(own, *name)
-    with chdir(home):
-        reference.write(reference.SENTINELS, jobs.table(found), made)
+    reference.write(reference.SENTINELS, jobs.table(found), made)
 
 
 def _first(losses: list[float]) -> Iterator[Observation]:
@@ -76,17 +72,19 @@ def _first(losses: list[float]) -> Iterator[Observation]:
         yield Observation("step_loss", loss, {"step": step}, "nat")
 
 
-def _draw(own: Plan, corpus: tuple[str, str, str, int | None]) -> None:
-    if not storage.carries(data_path(*corpus), own.data(*corpus)):
-        jobs.data(own, corpus, own.data(*corpus))
+def _draw(own: Plan, study: str, run: str) -> None:
+    """Draw the documents that a run reads, where that is not done yet."""
+    corpora = [("training", seed) for seed in own.training_corpora(study, run)]
+    for split, seed in (("test", None), ("validation", None), *corpora):
+        corpus = (study, own.run(study, run).data, split, seed)
+        if not storage.carries(data_path(*corpus), own.data(*corpus)):
+            jobs.data(own, corpus, own.data(*corpus))
 
 
 def _train(own: Plan, study: str, run: str) -> None:
     """Train a run, and before it the one it begins with, where that is not done yet."""
     if start := own.run(study, run).start:
-        first = own.run(start.study, start.run)
-        for split, seed in (("validation", None), ("training", 0)):
-            _draw(own, (start.study, first.data, split, seed))
+        _draw(own, start.study, start.run)
         _train(own, start.study, start.run)
     if not storage.carries(run_path(study, run, 0, "model.safetensors"), own.train(study, run, 0)):
         jobs.train(own, study, run, 0, own.train(study, run, 0))

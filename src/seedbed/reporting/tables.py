@@ -96,6 +96,7 @@ SIGNS = {
     "same": "=",
     "moved": "≠",
     "missing": "○",
+    "new": "+",
 }
 
 Value = str | int | float | Interval | Strip | Links | Status | Folded | None

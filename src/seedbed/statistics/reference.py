@@ -103,7 +103,7 @@ def compare_watched(
 
     The prediction interval is t·s·√(1/K + 1/n) wide on each side, with s and K of the reference, and never
     narrower than the measurement resolves. Holm's procedure over the list keeps the chance of any false alarm at
-    5 %.
+    5 %. What the reference does not have is new, and cannot have moved.
 
     Args:
         cells: The watched numbers.
@@ -111,13 +111,15 @@ def compare_watched(
         reference: The reference.
         resolutions: The least difference that the measurement of a cell can show; 0 where a cell is missing.
     """
-    found = [_expected(now.series(cell), reference.series(cell), resolutions.get(cell, 0.0)) for cell in cells]
+    pairs = [(now.series(cell), reference.series(cell)) for cell in cells]
+    found = [_expected(*pair, resolutions.get(cell, 0.0)) for cell, pair in zip(cells, pairs, strict=True)]
     ordered = sorted(range(len(found)), key=lambda index: found[index][0])
     moved = True
     outcomes: dict[int, Outcome] = {}
     for rank, index in enumerate(ordered):
         moved = moved and found[index][0] <= ALPHA / (len(found) - rank)
-        outcomes[index] = "moved" if moved else "same"
+        here, there = pairs[index]
+        outcomes[index] = "new" if not there else "missing" if not here else "moved" if moved else "same"
     return [_watched(cell, outcomes[index], *found[index][1:]) for index, cell in enumerate(cells)]
 
 
@@ -188,13 +190,18 @@ def _expected(
     """The chance of a mean so far off, the mean before and now, and the ends of what was to be expected."""
     values, old = (_numbers(each.values()) for each in (now, before))
     if not (values.size and old.size and np.isfinite(values).all() and np.isfinite(old).all()):
-        means = [float(each.mean()) if each.size else math.nan for each in (old, values)]
-        return 0.0, means[0], means[1], math.nan, math.nan
-    mean, middle = float(values.mean()), float(old.mean())
+        # Where both are not finite, nothing moved; what the reference does not have cannot have moved either.
+        same = not old.size or not (np.isfinite(values).all() or np.isfinite(old).all())
+        return float(same), _mean(old), _mean(values), math.nan, math.nan
+    mean, middle = _mean(values), _mean(old)
     floor = max(resolution, TOLERANCE * abs(middle), 1e-12)
     sd = float(old.std(ddof=1)) if old.size > 1 else 0.0
     half = max(floor, t_half_width(sd, old.size, 1 - ALPHA, values.size) if sd else 0.0)
     return _chance(mean - middle, sd, old.size, values.size, floor), middle, mean, middle - half, middle + half
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean()) if values.size else math.nan
 
 
 def _numbers(values: Iterable[float | str]) -> NDArray[np.float64]:
@@ -212,8 +219,7 @@ def _chance(difference: float, sd: float, old: int, new: int, floor: float) -> f
 
 
 def _watched(cell: Cell, outcome: Outcome, before: float, now: float, low: float, high: float) -> Compared:
-    found: Outcome = "missing" if math.isnan(now) else outcome
     old, new, least, most = (None if math.isnan(value) else value for value in (before, now, low, high))
     return Compared(
-        "watched", cell.study, cell.run, None, cell.metric, cell.condition, found, True, old, new, least, most
+        "watched", cell.study, cell.run, None, cell.metric, cell.condition, outcome, True, old, new, least, most
     )
