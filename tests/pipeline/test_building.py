@@ -1,7 +1,8 @@
 import copy
+import signal
 from pathlib import Path
 
-from seedbed.pipeline.building import Progress
+from seedbed.pipeline.building import Progress, _Stop
 
 OUTPUT = """\
 Job stats:
@@ -76,3 +77,12 @@ Error in rule train:
 def test_failed_jobs_are_known_by_their_logs() -> None:
     running = "rule train:\n    log: results/logs/train/garden/flm/seed-1.log\n"
     assert read(running + FAILED)[-1].failed == [Path("results/logs/train/garden/flm/seed-0.log")]
+
+
+def test_a_hangup_that_nohup_ignores_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with _Stop():
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -165,8 +165,9 @@ class _Stop:
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> _Stop:
-        # SIGINT too, which is ignored where a script put the build behind.
-        self._before = {one: signal.signal(one, self._heed) for one in _SIGNALS}
+        # SIGINT too, which is ignored where a script put the build behind; but nohup means what it says.
+        heeded = [one for one in _SIGNALS if one != signal.SIGHUP or signal.getsignal(one) != signal.SIG_IGN]
+        self._before = {one: signal.signal(one, self._heed) for one in heeded}
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -401,7 +401,7 @@ def _drawn(data: Data, place: str) -> Data:
 
 def _shortened(study: Study) -> Study:
     """The study with trainings of so few steps that a test can repeat them."""
-    batch = max(int(run.training["batch"]) for run in study.runs.values() if run.trained)
+    batch = max((int(run.training["batch"]) for run in study.runs.values() if run.trained), default=1)
     sizes = {"training": SENTINEL_STEPS * batch, "validation": SENTINEL_DOCUMENTS, "test": SENTINEL_DOCUMENTS}
     return study.model_copy(
         update={
