@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from seedbed.observations import Observation, rows
+from seedbed.pipeline.yaml import read
 from seedbed.reporting.blocks.strips import strip
 from seedbed.reporting.claims import Judged
 from seedbed.reporting.figures import Part, figure
@@ -199,6 +200,10 @@ def test_anchors_of_different_names_differ() -> None:
 
 def test_every_glossary_mark_in_the_texts_is_resolved(build_page: Build) -> None:
     assert "[[" not in build_page()
+
+
+def test_no_word_of_the_glossary_stands_twice(drawn: ModuleType) -> None:
+    assert {"reference", "reference run"} < read(drawn.TEMPLATES / "glossary.yaml").keys()
 
 
 def test_every_figure_has_alternative_text_a_table_and_its_numbers_as_csv(

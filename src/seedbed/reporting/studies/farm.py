@@ -162,8 +162,8 @@ def heads(results: Results) -> Figure:
         f"With {SEEN} [[attractor]]s the verb is predicted at the last of them. Shown is how much of its "
         "attention goes to each group of tokens up to there: head by head for one seed and, since no head is "
         "the same one in two seeds, the share of the head of each layer that looks there most. On the subject, "
-        f"1 of {3 * (1 + SEEN)} positions, that is {means(results, SUBJECT_HEAD, looking)} in layer 1, means of the "
-        "runs.",
+        f"1 of {3 * (1 + SEEN)} positions, that is {means(results, SUBJECT_HEAD, looking)} in layer 1, means of "
+        "the runs.",
         replace(one, runs=()),  # the table has every seed of the run, from what stands below
         heat_maps(results, LARGEST, ("layer",), "group", looking, "Largest share, "),
     )
