@@ -224,7 +224,11 @@ def test_an_override_may_stand_once(project: Project) -> None:
         ("heads: 2", "positions: sinus", "runs.flm.model.positions: 'sinus': did you mean sinusoidal?"),
         ("{kind: flm}", "flm", "runs.flm.objective: expected a mapping, found 'flm'"),
         ("{kind: flm}", "{kind: flmm}", "runs.flm.objective.kind: no objectives/flmm.py; did you mean flm?"),
-        ("{kind: flm}", "{kind: flm}\n    seeds:", "runs.flm.seeds: expected a value, found nothing"),
+        (
+            "label: Transformer\n",
+            "label: Transformer\n    seeds:\n",
+            "runs.flm.seeds: expected a value, found nothing",
+        ),
         (
             "{kind: flm}",
             "{kind: flm}\n    streams: {dta: 0}",

@@ -318,8 +318,8 @@ def test_a_study_without_a_file_of_figures_shows_every_metric_with_its_seeds(
     build_page: Build, drawn: ModuleType
 ) -> None:
     runs = (drawn.trained(), drawn.EXACT)
-    table = drawn.draw_observations(*runs, study_name="recall")
-    page = drawn.Page(build_page(table, runs, name="recall", title="Recall"))
+    table = drawn.draw_observations(*runs, study_name="plain")
+    page = drawn.Page(build_page(table, runs, name="plain", title="Plain"))
     assert "no text is written for them" in page.text
     named = {name.removeprefix("figure:recall:metric-") for name in page.attribute("id", "figure")}
     assert named == set(table["metric"]) - {"parameters", "tokens", "best_epoch", "diverged"}

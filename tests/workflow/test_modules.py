@@ -47,7 +47,13 @@ JOBS = {
     "page": ("page", "plan.page()"),
 }
 #: The plan reads these to hash them or to check what is asked; where a job computes with them, it hashes them too.
-READ = ["seedbed.documents", "seedbed.names", "seedbed.observations", "seedbed.statistics.claims"]
+READ = [
+    "seedbed.documents",
+    "seedbed.names",
+    "seedbed.observations",
+    "seedbed.statistics.claims",
+    "seedbed.statistics.observed",
+]
 
 
 def python(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:

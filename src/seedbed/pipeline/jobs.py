@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from seedbed.observations import COLUMNS, Observation, Scalar, rows
 from seedbed.pipeline import plugins, reference, storage
-from seedbed.pipeline.checking import compared
 from seedbed.pipeline.claims import settings
 from seedbed.pipeline.configuration import Run
 from seedbed.pipeline.errors import SeedbedError
@@ -256,6 +255,7 @@ def _processor_seconds() -> float:
 
 def page(plan: Plan, asked: str) -> None:
     """Build the page from the tables."""
+    from seedbed.pipeline.checking import compared
     from seedbed.reporting.claims import Judged
     from seedbed.reporting.page import build
 
