@@ -321,7 +321,7 @@ def test_a_study_without_a_file_of_figures_shows_every_metric_with_its_seeds(
     table = drawn.draw_observations(*runs, study_name="plain")
     page = drawn.Page(build_page(table, runs, name="plain", title="Plain"))
     assert "no text is written for them" in page.text
-    named = {name.removeprefix("figure:recall:metric-") for name in page.attribute("id", "figure")}
+    named = {name.removeprefix("figure:plain:metric-") for name in page.attribute("id", "figure")}
     assert named == set(table["metric"]) - {"parameters", "tokens", "best_epoch", "diverged"}
     losses = table[(table["run"] == "flm") & (table["metric"] == "loss") & (table["condition"] == "sentences=all")]
     rows = page.table("Numbers of the figure: loss, by sentences")
