@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from seedbed.pipeline import plugins
-from seedbed.pipeline.configuration import SENTINEL_STEPS, Configuration
+from seedbed.pipeline.claims import settings
+from seedbed.pipeline.configuration import FEW_DOCUMENTS, QUICK_EPOCHS, SENTINEL_STEPS, Configuration
 from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.yaml import ConfigError
 
@@ -56,6 +57,20 @@ def test_what_is_quick_touches_every_plugin_in_use_and_every_kind_of_position() 
 
     assert used("quick") == used("report")
     assert {name for folder, name in used("report") if folder == "models"} == set(plugins.names("models"))
+
+
+def test_a_quick_build_trains_briefly_and_measures_on_few_documents() -> None:
+    plan = Plan(Configuration({"scope": "quick"}))
+    for study, name, _ in plan.trainings():
+        run = plan.run(study, name)
+        assert int(run.training["epochs"]) <= QUICK_EPOCHS
+        assert plan.data_set(study, run.data).test <= FEW_DOCUMENTS
+
+
+def test_settings_are_judged_by_what_the_files_say_whatever_the_scope() -> None:
+    found = [Plan(Configuration({"scope": scope})) for scope in ("report", "quick")]
+    judged = [settings(plan.claims, plan.configuration) for plan in found]
+    assert judged[0] == judged[1]
 
 
 def test_a_sentinel_trains_so_many_steps() -> None:

@@ -182,7 +182,7 @@ def _set(setting: Settings, configuration: Configuration, place: str) -> dict[st
     """What the study says at each path of the setting; None where the study is not built now."""
     if not _built(setting.study, configuration, place):
         return None
-    merged = configuration.studies[setting.study].model_dump(mode="json")
+    merged = configuration.described[setting.study].model_dump(mode="json")
     return {path: _at(merged, path, place) for path in setting.values}
 
 

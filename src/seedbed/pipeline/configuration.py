@@ -33,7 +33,9 @@ ROOT = plugins.PACKAGE.parents[1]
 #: Seeds from here on are for `make tune` alone and never reported.
 TUNING_SEEDS = 1000
 #: A sentinel's training steps, and its validation and test documents.
-SENTINEL_STEPS, SENTINEL_DOCUMENTS = 150, 200
+SENTINEL_STEPS = 150
+#: The epochs of a quick build, at most, and the validation and test documents of quick builds and sentinels.
+QUICK_EPOCHS, FEW_DOCUMENTS = 2, 200
 
 _Item = TypeVar("_Item")
 
@@ -139,7 +141,8 @@ class Settings(_Strict):
     """config/config.yaml: which studies, the number of seeds where a run names none, and how much is built.
 
     ``scope`` is ``report`` for all; ``reference`` for all, with ``reference_seeds`` where a run names none;
-    ``quick`` for one seed of the runs marked so; ``sentinels`` for the same, with trainings of 150 steps.
+    ``quick`` for one seed of the runs marked so, trained briefly; ``sentinels`` for the same, with trainings of
+    150 steps.
     """
 
     studies: Annotated[list[Name], Field(min_length=1), Distinct]
@@ -166,7 +169,9 @@ class Configuration:
         )
         place = f"{'--config' if 'studies' in self.overrides else place}: studies"
         steps = [partial(self._study, name, place) for name in self.settings.studies]
-        self.studies = dict(zip(self.settings.studies, together(steps), strict=True))
+        #: The studies as their files describe them, and as the scope builds them.
+        self.described = dict(zip(self.settings.studies, together(steps), strict=True))
+        self.studies = {name: _reduced(study, self.settings.scope) for name, study in self.described.items()}
         self._check_starts()
 
     @property
@@ -248,7 +253,7 @@ class Configuration:
         )
         _check_stored_batches(study, place)
         tuned(study, place)
-        return _shortened(study) if self.settings.scope == "sentinels" else study
+        return study
 
     def _check_starts(self) -> None:
         """Every run that begins with another's weights finds them: same network, a seed for each of its own."""
@@ -399,19 +404,34 @@ def _drawn(data: Data, place: str) -> Data:
     return data.model_copy(update={"options": options})
 
 
-def _shortened(study: Study) -> Study:
-    """The study with trainings of so few steps that a test can repeat them."""
-    batch = max((int(run.training["batch"]) for run in study.runs.values() if run.trained), default=1)
-    sizes = {"training": SENTINEL_STEPS * batch, "validation": SENTINEL_DOCUMENTS, "test": SENTINEL_DOCUMENTS}
-    return study.model_copy(
-        update={
-            "data": {name: data.model_copy(update=sizes) for name, data in study.data.items()},
-            "runs": {
-                name: run.model_copy(update={"training": run.training | {"epochs": 1}}) if run.trained else run
-                for name, run in study.runs.items()
-            },
-        }
-    )
+def _reduced(study: Study, scope: str) -> Study:
+    """The study as a scope builds it: in a quick build trained briefly, as sentinels for a few steps."""
+    if scope == "quick":
+        few = {name: _least(data, FEW_DOCUMENTS) for name, data in study.data.items()}
+        return study.model_copy(update={"data": few, "runs": _brief(study.runs, QUICK_EPOCHS)})
+    if scope == "sentinels":
+        batch = max((int(run.training["batch"]) for run in study.runs.values() if run.trained), default=1)
+        sizes = {"training": SENTINEL_STEPS * batch, "validation": FEW_DOCUMENTS, "test": FEW_DOCUMENTS}
+        few = {name: data.model_copy(update=sizes) for name, data in study.data.items()}
+        return study.model_copy(update={"data": few, "runs": _brief(study.runs, 1)})
+    return study
+
+
+def _least(data: Data, documents: int) -> Data:
+    sizes = {"validation": min(data.validation, documents), "test": min(data.test, documents)}
+    return data.model_copy(update=sizes)
+
+
+def _brief(runs: Mapping[str, Run], epochs: int) -> dict[str, Run]:
+    """The runs with so many epochs at most."""
+    return {
+        name: run.model_copy(
+            update={"training": run.training | {"epochs": min(int(run.training["epochs"]), epochs)}}
+        )
+        if run.trained
+        else run
+        for name, run in runs.items()
+    }
 
 
 def tuned(study: Study, place: str) -> list[Run]:
