@@ -6,7 +6,7 @@ import pytest
 
 from seedbed.pipeline import plugins
 from seedbed.pipeline.claims import settings
-from seedbed.pipeline.configuration import FEW_DOCUMENTS, QUICK_EPOCHS, SENTINEL_STEPS, Configuration
+from seedbed.pipeline.configuration import FEW_DOCUMENTS, QUICK_EPOCHS, ROOT, SENTINEL_STEPS, Configuration
 from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.yaml import ConfigError
 
@@ -85,3 +85,9 @@ def test_a_sentinel_trains_so_many_steps() -> None:
 def test_an_unknown_scope_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match=r"--config: scope: .*quick"):
         Configuration({"scope": "quik"})
+
+
+def test_a_quick_build_is_compared_with_no_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert Plan(Configuration()).references
+    assert not Plan(Configuration({"scope": "quick"})).references

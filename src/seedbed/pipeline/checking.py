@@ -67,7 +67,8 @@ def summary(found: Sequence[Compared]) -> str:
         lines += [f"  {line(one)}" for one in failed[:_SHOWN]]
         if len(failed) > _SHOWN:
             lines.append(f"  and {len(failed) - _SHOWN} more, see {COMPARISON}")
-    if studies := sorted({one.study for one in found if one.failed and one.study}):
+    studies = sorted({one.study for one in found if one.failed and one.study}) or ["NAME"]
+    if any(one.failed for one in found):
         commands = ", ".join(f"`make reference STUDY={study}`" for study in studies)
         lines.append(f"If this was meant: {commands}, and commit what it writes to {reference.FOLDER}.")
     return "\n".join(lines)

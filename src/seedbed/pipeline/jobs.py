@@ -213,7 +213,7 @@ def _compared(
     from seedbed.statistics.verdicts import verdicts
 
     before: list[Row] = []
-    for study in reference.contents(plan.configuration.studies):
+    for study in plan.references:
         there, made_there = reference.read_reference(reference.path_of(study))
         yield from compare_rows([row for row in now if row["study"] == study], there, made == made_there)
         before += there

@@ -268,9 +268,14 @@ class Plan:
         """The numbers that a comparison with the reference decides on."""
         return read_watched(self.configuration)
 
+    @cached_property
+    def references(self) -> dict[str, str]:
+        """The studies that a build is compared in, each with the hash of its reference; a quick build in none."""
+        return {} if self.configuration.quick else contents(self.configuration.studies)
+
     def comparison(self) -> str:
         """The fingerprint of the comparison with the reference."""
-        values = {"watched": self.watched, "reference": contents(self.configuration.studies)}
+        values = {"watched": self.watched, "reference": self.references}
         return fingerprint(
             {"job": "comparison", "format": FORMAT} | values,
             ["seedbed.statistics.reference"],

@@ -40,7 +40,10 @@ def reference_section(compared: Sequence[Compared]) -> ReferenceSection:
 
 def _summary(compared: Sequence[Compared], moved: Sequence[Compared]) -> str:
     if not compared:
-        return "No study of this build has a [[reference]] yet."
+        return (
+            "Nothing of this build is compared with a [[reference]]: a quick build never is, another is in the "
+            "studies that have one."
+        )
     same = sum(one.tier == "row" and one.outcome == "same" for one in compared)
     strict = any(one.decides for one in compared if one.tier == "row")
     rule = (
@@ -49,7 +52,7 @@ def _summary(compared: Sequence[Compared], moved: Sequence[Compared]) -> str:
         else "libraries or processor are others, so that decides nothing"
     )
     failed = sum(one.failed for one in compared)
-    outcome = f"{failed} of what decides has moved" if failed else "nothing that decides has moved"
+    outcome = f"{failed} of what decides moved" if failed else "nothing that decides moved"
     return (
         f"Against the [[reference]], {outcome}. Of the observations of the same recipe and seed, {same} are the "
         f"same to a millionth and {len(moved)} are not: {rule}."
