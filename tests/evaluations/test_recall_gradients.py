@@ -121,3 +121,10 @@ def test_what_ends_behind_the_position_table_has_no_row() -> None:
 def test_options_out_of_range_are_refused(make: Callable[[], Options], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_position_table_that_ends_early_leaves_out_what_needs_more() -> None:
+    short = found(trained(replace(TRANSFORMER, max_positions=8)))
+    assert {name.split()[0] for name in short} == {"initial_gradient", "initial_gradient_ratio"}
+    shorter = found(trained(replace(TRANSFORMER, max_positions=5)))
+    assert set(shorter) == {"initial_gradient distance=2"}

@@ -26,6 +26,15 @@ class Options:
 
     most_attractors: int = 8  # none, one, and so on up to these
 
+    def __post_init__(self) -> None:
+        """Check the range.
+
+        Raises:
+            ValueError: fewer attractors than none.
+        """
+        if self.most_attractors < 0:
+            raise ValueError(f"most_attractors {self.most_attractors}: expected at least 0")
+
 
 def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:
     """Sizes, entropy and lengths of the language, and where in its sentences agreement is asked for.

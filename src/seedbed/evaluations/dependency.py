@@ -31,6 +31,16 @@ class Options:
     longest: int = 30  # tokens
     example: str = ""  # a text without <bos> and <eos>, whose matrix is told
 
+    def __post_init__(self) -> None:
+        """Check the ranges.
+
+        Raises:
+            ValueError: a number below 1.
+        """
+        for name in ("documents", "longest"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
+
 
 @dataclass(frozen=True, eq=False)
 class _Matrix:
@@ -101,6 +111,9 @@ def _allowed(layout: Layout, written: Packed) -> Bool[Tensor, "outputs longest"]
     """What the masks of a layout let the outputs look at."""
     longest, parts = max(block.keys for block in layout.blocks), []
     for block in layout.blocks:
-        seen = (block.mask.bias[:, 0] > -torch.inf).expand(block.rows, block.queries, block.keys)
+        seen = block.mask.bias[:, 0] > -torch.inf
+        if block.mask.sees is not None:  # a query that sees nothing has a bias of 0
+            seen = seen & (block.mask.sees[:, 0] > 0)
+        seen = seen.expand(block.rows, block.queries, block.keys)
         parts.append(nn.functional.pad(seen, (0, longest - block.keys)).flatten(0, 1))
     return torch.cat(parts)[layout.queries.starts + written.positions]

@@ -63,10 +63,14 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
         found = mean("initial_gradient", gradient_norms(network, model.objective, asked), {"distance": distance})
         norms[distance] = found.value
         yield found
-    for distance, norm in norms.items():
-        yield Observation("initial_gradient_ratio", norm / norms[options.least], {"distance": distance}, "ratio")
-    yield Observation("initial_gradient_exponent", _exponent(norms, options), unit="exponent")
-    yield Observation("initial_gradient_persistence", _persistence(norms, options), unit="ratio")
+    if options.least in norms:
+        for distance, norm in norms.items():
+            yield Observation(
+                "initial_gradient_ratio", norm / norms[options.least], {"distance": distance}, "ratio"
+            )
+    if options.most in norms:
+        yield Observation("initial_gradient_exponent", _exponent(norms, options), unit="exponent")
+        yield Observation("initial_gradient_persistence", _persistence(norms, options), unit="ratio")
 
 
 def _exponent(norms: dict[int, float], options: Options) -> float:

@@ -409,7 +409,8 @@ def table(found: Iterable[Row]) -> pa.Table:
     sorted_rows = sorted(found, key=_key)
     for one, next_one in pairwise(sorted_rows):
         if _key(one) == _key(next_one):
-            raise JobError(f"measured twice: {', '.join(map(str, _key(one)))}")
+            place = ", ".join(map(str, _key(one)))
+            raise JobError(f"measured twice: {place}; an evaluation may yield a metric under a condition once")
     return pa.Table.from_pylist(sorted_rows, schema)
 
 
