@@ -1,5 +1,6 @@
 # What people type. `make report` and `make test` do everything on a machine with Python 3.11 or newer, make and git.
 #   PYTHON=python3.12   another interpreter        SEEDS=3   so many seeds for every run        CORES=1
+#   STUDY=farm          one study alone
 .DEFAULT_GOAL := report
 .PHONY: report quick check reference sentinels test claim tune lock benchmark clean
 SHELL := /bin/sh
@@ -14,7 +15,7 @@ CONFIG := $(if $(SEEDS),--config seeds=$(SEEDS))
 SEEDBED := $(BIN)/python -m seedbed $(CONFIG)
 
 report: $(INSTALLED)
-	@$(SEEDBED) build --cores $(CORES)
+	@$(SEEDBED) $(if $(STUDY),--config 'studies=[$(STUDY)]') build --cores $(CORES)
 
 # One seed of the runs marked `quick`: to see that everything works. No evidence of anything.
 quick: $(INSTALLED)
