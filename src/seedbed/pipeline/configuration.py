@@ -34,8 +34,8 @@ ROOT = plugins.PACKAGE.parents[1]
 TUNING_SEEDS = 1000
 #: A sentinel's training steps, and its validation and test documents.
 SENTINEL_STEPS = 150
-#: The epochs of a quick build, at most, and the validation and test documents of quick builds and sentinels.
-QUICK_EPOCHS, FEW_DOCUMENTS = 2, 200
+#: The epochs of a quick build, and the validation and test documents of quick builds and sentinels.
+QUICK_EPOCHS, FEW_DOCUMENTS = 1, 200
 
 _Item = TypeVar("_Item")
 
