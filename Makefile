@@ -21,7 +21,7 @@ report: $(INSTALLED)
 quick: $(INSTALLED)
 	@$(BIN)/python -m seedbed --config scope=quick build --cores $(CORES)
 
-# Do the results agree with the reference? 0 same, 1 moved, 2 bad input, 3 incomplete.
+# Do the results agree with the reference? Its exit codes are told by `python -m seedbed check`; make's own is 2.
 check: $(INSTALLED)
 	@$(SEEDBED) check
 
