@@ -219,14 +219,26 @@ def test_a_hole_is_a_span_of_exactly_one_word(architecture: str) -> None:
 
 
 @every_architecture
+def test_a_hole_of_several_tokens_is_a_span_of_just_these(architecture: str) -> None:
+    some, model = documents(TEXT, "<bos> she picks fig . she picks her fig . <eos>"), network(architecture)
+    found = objective(architecture=architecture).infill(model, some, np.array([2, 4]), np.array([3, 1]))
+    holes = (
+        ("she <x0> plum from her own garden . <eos>", "picks her ripe"),
+        ("she picks fig <x0> she picks her fig . <eos>", "."),
+    )
+    answers = [[IDS[0], *VOCABULARY.encode(held), END] for _, held in holes]
+    pairs = zip(holes, answers, strict=True)
+    expected = [scored(model, source, answer, architecture)[1:].sum() for (source, _), answer in pairs]
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@every_architecture
 def test_a_continuation_is_written_as_the_span_behind_what_is_given(architecture: str) -> None:
     some, model, task = documents(TEXT), network(architecture), objective(architecture=architecture)
     found = task.continuation(model, some, np.array([4]))
     rest = VOCABULARY.encode("ripe plum from her own garden . <eos>")
     expected = scored(model, "she picks her <x0> <eos>", [IDS[0], *rest], architecture)[1:]
     np.testing.assert_allclose(found, expected, atol=1e-10)
-    ahead = task.next_token(model, documents("<bos> she picks her ripe plum"), np.array([4]))
-    assert ahead[0, VOCABULARY.id("from")] == pytest.approx(expected[2])
 
 
 @every_architecture

@@ -45,16 +45,19 @@ def rest(documents: Documents, begun: list[int]) -> Documents:
 
 
 @every_objective
-def test_what_is_written_follows_the_objectives_own_next_token(objective: Objective, architecture: str) -> None:
+def test_what_is_written_follows_what_the_objective_says_of_continuations(
+    objective: Objective, architecture: str
+) -> None:
     model, choice, drawn = texts.network(architecture), Choice(temperature=0.8), numbers()
     begun, following = objective.beginning(model, len(drawn))
     found = rest(written(following, begun, choice, drawn, [END]), begun)
 
     def whole(growing: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float64]:
-        expected: NDArray[np.float64] = objective.next_token(
-            model, rectangle(tokens), np.ones(len(tokens), np.int64)
-        )
-        return expected
+        words = np.arange(len(texts.VOCABULARY))
+        longer = np.column_stack([np.repeat(tokens, len(words), 0), np.tile(words, len(tokens))])
+        scored = objective.continuation(model, rectangle(longer), np.ones(len(longer), np.int64))
+        last: NDArray[np.float64] = scored.reshape(len(tokens), len(words), -1)[:, :, -1]
+        return last
 
     expected = rest(written(whole, [BEGIN], choice, drawn, [END]), [BEGIN])
     assert found.tokens.tolist() == expected.tokens.tolist()

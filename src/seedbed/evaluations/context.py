@@ -48,6 +48,25 @@ class Filler(Protocol):
         ...
 
 
+class Infiller(Protocol):
+    """Whatever writes all that a hole holds, seeing both sides of it but not how much is missing."""
+
+    def infill(
+        self, documents: Documents, places: NDArray[np.int64], sizes: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Log probability that the hole of each document holds just the tokens that stand there.
+
+        Args:
+            documents: One hole each.
+            places: [documents], where the hole begins, from 0.
+            sizes: [documents], how many tokens it holds, from 1.
+
+        Returns:
+            [documents], in nats.
+        """
+        ...
+
+
 class Continuer(Protocol):
     """Whatever gives a document's rest a probability, each in its natural way."""
 

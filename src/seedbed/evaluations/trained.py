@@ -56,6 +56,12 @@ class TrainedModel:
         """As `context.Filler` says."""
         return self._asked("fill", documents, places)  # type: ignore[no-any-return]
 
+    def infill(
+        self, documents: Documents, places: NDArray[np.int64], sizes: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """As `context.Infiller` says."""
+        return self._asked("infill", documents, places, sizes)  # type: ignore[no-any-return]
+
     def continuation(self, documents: Documents, starts: NDArray[np.int64]) -> NDArray[np.float64]:
         """As `context.Continuer` says."""
         return self._asked("continuation", documents, starts)  # type: ignore[no-any-return]

@@ -80,17 +80,6 @@ def continuation(
     )
 
 
-def next_token(
-    model: nn.Module, documents: Documents, given: NDArray[np.int64], architecture: Architecture
-) -> Numbers:
-    """[documents, vocabulary], log probabilities of what follows the last token of each."""
-    longer, parts = ended(documents), []
-    for some in chunks(len(documents)):
-        batch = conditional(longer.take(some), given[some], architecture)
-        parts.append(log_probabilities(model, [batch])[np.cumsum(longer.lengths[some] - given[some]) - 1])
-    return np.concatenate(parts)
-
-
 def beginning(
     model: Any,  # noqa: ANN401 - with `start` and `step`, which nn.Module does not promise
     given: list[int],
@@ -115,7 +104,13 @@ def beginning(
         return [*given, *begun], Steps(model, model.start(documents), documents)
 
     def following(growing: Tokens, texts: Tokens) -> Numbers:
-        return next_token(model, rectangle(texts), np.full(len(texts), len(given)), architecture)
+        longer, parts = ended(rectangle(texts)), []
+        for some in chunks(len(texts)):
+            batch = conditional(longer.take(some), np.full(len(some), len(given)), architecture)
+            parts.append(
+                log_probabilities(model, [batch])[texts.shape[1] - len(given) :: texts.shape[1] + 1 - len(given)]
+            )
+        return np.concatenate(parts)
 
     return [*given, *begun], following
 

@@ -21,7 +21,6 @@ from seedbed.objectives.conditioning import (
     conditional,
     continuation,
     left_to_right,
-    next_token,
     require_marks,
 )
 from seedbed.objectives.scoring import Batch, Numbers
@@ -77,10 +76,6 @@ class Objective:
         predicted = continuation(model, documents, np.ones(len(documents), np.int64), self.architecture)
         places = documents.without_first()
         return predicted[places.positions + 1 >= starts[places.owners]]
-
-    def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
-        """[documents, vocabulary], of what follows each document; it does not matter how much of it was given."""
-        return next_token(model, documents, np.ones(len(documents), np.int64), self.architecture)
 
     def beginning(self, model: nn.Module, documents: int) -> tuple[list[int], Following]:
         """So many documents from <bos> on, and what follows as they are written."""

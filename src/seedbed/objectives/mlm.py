@@ -98,10 +98,6 @@ class Objective:
         begun = selected(repeated, repeated.positions <= places[repeated.owners])
         return scoring.of_targets(model, self._masked(begun, places))
 
-    def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
-        """[documents, vocabulary], of a <mask> behind each document; it does not matter how much was given."""
-        return scoring.log_probabilities(model, self._masked(ended(documents), documents.lengths))
-
     def beginning(self, model: nn.Module, documents: int) -> tuple[list[int], Following]:
         """So many documents from <bos> on, written by filling a <mask> behind all that is there (objectives 6.4).
 
@@ -109,7 +105,8 @@ class Objective:
         """
 
         def following(growing: Tokens, texts: Tokens) -> Numbers:
-            return self.next_token(model, rectangle(texts), np.ones(len(texts), np.int64))
+            begun = rectangle(texts)
+            return scoring.log_probabilities(model, self._masked(ended(begun), begun.lengths))
 
         return [BEGIN], following
 

@@ -13,14 +13,7 @@ from seedbed.decoding.following import Following
 from seedbed.documents import Documents
 from seedbed.languages.vocabulary import BEGIN, Vocabulary
 from seedbed.objectives import scoring
-from seedbed.objectives.conditioning import (
-    beginning,
-    conditional,
-    continuation,
-    left_to_right,
-    next_token,
-    require_marks,
-)
+from seedbed.objectives.conditioning import beginning, conditional, continuation, left_to_right, require_marks
 from seedbed.objectives.scoring import Batch, Numbers
 
 
@@ -68,10 +61,6 @@ class Objective:
     def continuation(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """The log probability of each token from the place ``starts`` of its document on; all before is prefix."""
         return continuation(model, documents, starts, self.architecture)
-
-    def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
-        """[documents, vocabulary], of what follows each document, whose first ``starts`` tokens are the prefix."""
-        return next_token(model, documents, starts, self.architecture)
 
     def beginning(self, model: nn.Module, documents: int) -> tuple[list[int], Following]:
         """So many documents behind the prefix <bos>, and what follows as they are written."""

@@ -27,7 +27,6 @@ from seedbed.objectives.conditioning import (
     continuation,
     ended,
     joined,
-    next_token,
     require_marks,
     selected,
     single,
@@ -109,7 +108,7 @@ class Objective:
         That the span is exactly this word: p(word | <x0>) p(<eos> | <x0> word), normalised over the words
         (objectives 6.4); -inf for other tokens. A pass for each word.
         """
-        sources = self._holed(documents, places)
+        sources, _ = self._holed(documents, places, np.ones(len(documents), np.int64))
         words = len(self.words)
         candidates = np.full((len(documents), words, 3), [self.sentinels[0], 0, END])
         candidates[:, :, 1] = self.words
@@ -118,6 +117,18 @@ class Objective:
         found = self._answered(model, repeated, answers).reshape(len(documents), words, 3)
         return scoring.among(found[:, :, 1:].sum(2), self.words, self.size)
 
+    def infill(
+        self, model: nn.Module, documents: Documents, places: NDArray[np.int64], sizes: NDArray[np.int64]
+    ) -> Numbers:
+        """[documents], the log probability that <x0> stands for just the tokens that one hole of each holds.
+
+        p(tokens, <eos> | <x0>): how many are missing is not told (objectives 6.4).
+        """
+        sources, answers = self._holed(documents, places, sizes)
+        found = np.where(answers.positions > 0, self._answered(model, sources, answers), 0)
+        summed: Numbers = np.bincount(answers.owners, weights=found, minlength=len(documents)).astype(np.float64)
+        return summed
+
     def continuation(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """The log probability of each token from the place ``starts`` of its document on.
 
@@ -125,11 +136,6 @@ class Objective:
         """
         sources, answers = self._begun(documents, starts)
         return self._answered(model, sources, answers)[answers.positions > 0]
-
-    def next_token(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
-        """[documents, vocabulary], of what follows each document, ``starts`` of whose tokens were given."""
-        sources, answers = self._begun(documents, starts)
-        return next_token(model, joined(sources, answers), sources.lengths, self.options.architecture)
 
     def beginning(self, model: nn.Module, documents: int) -> tuple[list[int], Following]:
         """So many documents that are one span each, behind <x0>, and what follows as they are written.
@@ -146,11 +152,17 @@ class Objective:
         """[answer tokens], the log probability of each, given those before it."""
         return continuation(model, joined(sources, answers), sources.lengths, self.options.architecture)
 
-    def _holed(self, documents: Documents, places: NDArray[np.int64]) -> Documents:
-        """Sources with <x0> at one place of each document."""
-        tokens = documents.tokens.copy()
-        tokens[documents.offsets[:-1] + places] = self.sentinels[0]
-        return ended(_text(Documents(tokens, documents.offsets)))
+    def _holed(
+        self, documents: Documents, places: NDArray[np.int64], sizes: NDArray[np.int64]
+    ) -> tuple[Documents, Documents]:
+        """Sources with <x0> for so many tokens of each document, and the answers that hold them."""
+        firsts = np.repeat(documents.offsets[:-1] + places, sizes)
+        hidden, tokens = firsts + within(sizes), documents.tokens.copy()
+        tokens[firsts], visible = self.sentinels[0], np.ones(len(tokens), np.bool_)
+        visible[hidden], visible[firsts] = False, True
+        sentinel = single(self.sentinels[0], len(documents))
+        held = Documents(documents.tokens[hidden], np.concatenate([[0], np.cumsum(sizes)]))
+        return ended(_text(selected(Documents(tokens, documents.offsets), visible))), ended(joined(sentinel, held))
 
     def _begun(self, documents: Documents, starts: NDArray[np.int64]) -> tuple[Documents, Documents]:
         """Sources of what is given, with <x0> behind it, and answers so far."""
