@@ -1,0 +1,48 @@
+"""Does it matter in what order the words around a hole stand (objectives, exercise 6)?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seedbed.documents import Documents, Tokens
+from seedbed.evaluations.context import Context, Filler
+from seedbed.evaluations.holes import drawn
+from seedbed.evaluations.perplexity import divergence
+from seedbed.observations import Observation, mean
+from seedbed.randomness import stream
+
+
+@dataclass(frozen=True)
+class Options:
+    """The holes, those of the evaluation cloze."""
+
+    items: int = 500  # one in the first sentence of each of the first so many test documents
+
+    def __post_init__(self) -> None:
+        if self.items < 1:
+            raise ValueError(f"items {self.items}: expected at least 1")
+
+
+def evaluate(model: Filler, context: Context, options: Options) -> Iterator[Observation]:
+    """``shuffled_divergence``, KL(as it stands ‖ shuffled) of what is said of a hole, in nats.
+
+    All tokens between <bos> and <eos> change their places, the hole among them.
+    """
+    holes = drawn(context.language, context.test, options.items)
+    order = _order(holes.documents)
+    shuffled = Documents(holes.documents.tokens[order], holes.documents.offsets)
+    moved = np.argsort(order)[holes.documents.offsets[:-1] + holes.places] - holes.documents.offsets[:-1]
+    as_it_stands, otherwise = model.fill(holes.documents, holes.places), model.fill(shuffled, moved)
+    yield mean("shuffled_divergence", divergence(as_it_stands, otherwise), {}, "nat")
+
+
+def _order(documents: Documents) -> NDArray[np.int64]:
+    """[tokens], which token comes to each place: any of its document, but the first and the last stay."""
+    keys = stream(0, "shuffled").random(len(documents.tokens))
+    keys[documents.offsets[:-1]], keys[documents.offsets[1:] - 1] = -1.0, 2.0
+    order: Tokens = np.lexsort((keys, documents.owners))
+    return order
