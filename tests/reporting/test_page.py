@@ -260,6 +260,14 @@ def test_one_seed_has_numbers_and_no_interval(build_page: Build, drawn: ModuleTy
     assert "Partial build, no evidence" in page.text
 
 
+def test_numbers_that_no_honest_run_can_have_are_named(build_page: Build, drawn: ModuleType) -> None:
+    table = drawn.draw_observations(drawn.trained(), drawn.EXACT)
+    assert "Impossible numbers" not in build_page(table)
+    at = (table["seed"] == 2) & (table["metric"] == "excess") & (table["condition"] == "sentences=all")
+    table.loc[at, "value"] = -0.2
+    assert "flm, seed 2: excess (sentences=all) is -0.2, below 0 by more than chance" in build_page(table)
+
+
 def test_a_seed_that_is_not_finite_shows_as_such_and_takes_the_mean_with_it(
     build_page: Build, drawn: ModuleType
 ) -> None:

@@ -43,11 +43,12 @@ def test_a_number_that_moved_is_named_with_what_it_was_and_the_remedy(compared: 
     project.edit(
         "src/seedbed/evaluations/perplexity.py",
         "loss=-predicted[each, targets]",
-        "loss=1 - predicted[each, targets]",
+        "loss=-1 - predicted[each, targets]",
     )
     assert project.command("build").returncode == 0
     done = project.command("check", "--junit", "out/check.xml")
     assert done.returncode == 1
+    assert "Impossible: garden/exact: excess (sentences=all) is -1, below 0" in done.stdout
     assert "garden/exact: loss (sentences=all): was " in done.stdout
     assert "make reference STUDY=garden" in done.stdout
     root = ElementTree.parse(project.root / "out/check.xml").getroot()

@@ -1,7 +1,7 @@
 """`seedbed check`: whether the present results are those of the reference, as an exit code and as JUnit XML.
 
-0 is the same, 1 moved, 2 bad input, 3 incomplete. A continuous integration needs no more to notice that a number
-moved.
+0 is the same, 1 moved or impossible, 2 bad input, 3 incomplete. A continuous integration needs no more to notice
+that a number moved, or that a run predicts a language better than the language itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from seedbed.pipeline import reference, storage
-from seedbed.pipeline.plan import COMPARISON, Plan
+from seedbed.pipeline.plan import COMPARISON, OBSERVATIONS, Plan
+from seedbed.statistics.floors import below
 from seedbed.statistics.reference import Compared
 
 SAME, MOVED, INCOMPLETE = 0, 1, 3
@@ -36,13 +37,19 @@ def check(plan: Plan, junit: Path | None) -> int:
     if junit:
         junit.parent.mkdir(parents=True, exist_ok=True)
         storage.write_text(junit, junit_xml(found))
+    impossible = below(storage.read_table(OBSERVATIONS, plan.observations()).to_pylist())
+    for one in impossible:
+        print(
+            f"Impossible: {one.study}/{one.words}. The run has seen what it is asked for, or is measured wrongly."
+        )
     without = [study for study in plan.configuration.studies if not reference.path_of(study).is_file()]
     for study in without:
         print(f"{study} has no reference; `make reference STUDY={study}` makes one.")
-    if len(without) == len(plan.configuration.studies):
-        return INCOMPLETE
-    print(summary(found))
-    return MOVED if any(one.failed for one in found) else SAME
+    if len(without) < len(plan.configuration.studies):
+        print(summary(found))
+    if impossible or any(one.failed for one in found):
+        return MOVED
+    return INCOMPLETE if len(without) == len(plan.configuration.studies) else SAME
 
 
 def compared(plan: Plan) -> list[Compared]:

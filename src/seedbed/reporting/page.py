@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import jinja2
 import pandas as pd
@@ -30,6 +31,7 @@ from seedbed.reporting.reference import reference_section
 from seedbed.reporting.results import Measure, Results, Study
 from seedbed.reporting.summaries import cost_table, runs_table, variance_table
 from seedbed.reporting.tables import SIGNS, Table, anchor, sortable
+from seedbed.statistics.floors import Below, Row, below
 from seedbed.statistics.reference import Compared
 
 
@@ -45,6 +47,7 @@ class Section:
         runs: The table of its runs.
         measures: Its rows in the table of variance across seeds.
         plain: Whether no file declares figures of it.
+        below: Its numbers that no honest run can have.
     """
 
     study: Study
@@ -54,6 +57,7 @@ class Section:
     runs: Table
     measures: tuple[Measure, ...]
     plain: bool = False
+    below: tuple[Below, ...] = ()
 
     @property
     def all_figures(self) -> tuple[Figure, ...]:
@@ -93,7 +97,11 @@ def build(
     results = [Results(observations, study) for study in studies]
     glossary = yaml.safe_load((templates / "glossary.yaml").read_text(encoding="utf-8"))
     environment = _environment(templates, glossary)
-    sections = [_section(one) for one in results]
+    impossible = below(cast(list[Row], observations.to_dict("records")))
+    sections = [
+        replace(_section(one), below=tuple(row for row in impossible if row.study == one.study.name))
+        for one in results
+    ]
     return environment.get_template("page.html").render(
         sections=sections,
         claims=_claims(judged, results, sections),
