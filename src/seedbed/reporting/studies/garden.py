@@ -1,6 +1,6 @@
 """The garden study on the page: how close models come to a language that is known, and what they still lack.
 
-Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5; `reporting/objectives.py` has section 6.
+Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5; `reporting/garden_objectives.py` has section 6.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from seedbed.reporting.chance import chance
 from seedbed.reporting.drawing.marks import ZERO, Mark
 from seedbed.reporting.epochs import epochs
 from seedbed.reporting.figures import Fact, Figure, Headline, Part, figure
+from seedbed.reporting.garden_objectives import learnt, of_section
 from seedbed.reporting.numbers import ends, number
-from seedbed.reporting.objectives import learnt, of_section
 from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run
 from seedbed.reporting.sentences import common, lowest_and_highest, mark, means, of_reference
 

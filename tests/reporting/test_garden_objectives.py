@@ -10,7 +10,7 @@ import pytest
 from seedbed.observations import Observation, rows
 from seedbed.reporting.drawing.marks import Mark
 from seedbed.reporting.figures import Part
-from seedbed.reporting.objectives import learnt
+from seedbed.reporting.garden_objectives import learnt
 from seedbed.reporting.results import Measure, Results, Run
 
 PERPLEXITY = Measure("perplexity", "perplexity", "loss", "perplexity", {"sentences": "all"}, exponentiated=True)
