@@ -10,6 +10,8 @@ from seedbed.reporting.drawing.canvas import COLORS
 from seedbed.reporting.drawing.curves import Curve, Curves
 from seedbed.reporting.drawing.dots import Dots, Group, Row, Span
 from seedbed.reporting.drawing.marks import Axis, Mark
+from seedbed.reporting.drawing.patterns import Pattern
+from seedbed.reporting.drawing.points import Point, Points
 from seedbed.reporting.drawing.svg import draw
 
 
@@ -65,6 +67,21 @@ def test_odd_values_draw_without_warning(values: dict[int | None, float | None])
     row = Row("flm", "note", (Group(values, math.nan, (Span(math.nan, math.nan), Span(-1, 1, "items"))),))
     draw(Dots((row,), "nat"), "p", "Loss")
     draw(Dots((), "nat"), "p", "Loss")
+
+
+@pytest.mark.parametrize("place", [(math.nan, 0.5), (0.5, math.inf), (0.5, 0.5)])
+def test_points_without_a_place_are_not_drawn(place: tuple[float, float]) -> None:
+    axes = Axis("share", "across"), Axis("share", "up")
+    panel = Points((Point("seed 0", *place), Point("seed 1", 0.1, 0.2, contrast=True)), *axes, ("dot", "triangle"))
+    titles = [title.text for title in ElementTree.fromstring(draw(panel, "p", "Heads")).iter("title")]
+    assert len(titles) == 1 + all(map(math.isfinite, place))
+    assert titles[-1] == "seed 1: across 10.0\xa0%, up 20.0\xa0%"
+
+
+@pytest.mark.parametrize("rows", [((0.0,),), ((1.0, 1.0, 0.5),), ((0.0, 1.0), (1.0, 0.0), (0.2, 0.2))])
+def test_a_pattern_has_a_mark_for_each_stretch_of_equal_shares(rows: tuple[tuple[float, ...], ...]) -> None:
+    titles = [t.text for t in ElementTree.fromstring(draw(Pattern(rows), "p", "Inputs")).iter("title")]
+    assert titles == [stretch.words() for stretch in Pattern(rows).stretches()]
 
 
 def test_a_diverged_curve_keeps_its_finite_points_and_its_words() -> None:

@@ -17,6 +17,8 @@ PERPLEXITY = Measure("perplexity", "perplexity", "loss", "perplexity", {"sentenc
 BY_BAYES = ("flm", "plm", "plm-encoder-decoder", "window")
 ASKED = ("mlm", "span", "span-causal", "span-prefix", "span-at-end", "mlm-nope")
 ADAPTED = ("adapt-mlm-to-flm", "flm-one-epoch", "adapt-flm-to-mlm", "mlm-one-epoch")
+#: Number of missing words → the divergence of span models.
+DIVERGENCES = {1: 0.02, 2: 0.01, 3: 0.04, 6: 0.5}
 
 
 def measured(name: str, seed: int | None) -> list[Observation]:
@@ -31,6 +33,10 @@ def measured(name: str, seed: int | None) -> list[Observation]:
         ),
         Observation("loss", 1.3 + shift, {"sentences": "all"}, "nat"),
     ]
+    if name.startswith("span"):
+        for words, divergence in DIVERGENCES.items():
+            found.append(Observation("infill_divergence", divergence, {"words": words}, "nat", 500))
+            found.append(Observation("infill_language_loss", 0.9, {"words": words}, "nat", 500))
     methods = [{"method": "direct"}] if name in ASKED else [{"method": "bayes", "until": "sentence"}]
     for method in [{"method": "direct"}, methods[0]] if seed is None else methods:
         found += [
@@ -85,6 +91,19 @@ def test_the_four_objectives_have_both_tasks_side_by_side(whole: Part) -> None:
     }
     for run, values in cells.items():
         assert values == pytest.approx(list(1.33 + np.array([0, 0.01, 0.02]) + len(run) / 100))
+
+
+def test_holes_are_told_with_the_numbers_of_words_that_are_filled_best_and_worst(whole: Part) -> None:
+    (one,) = [one for one in whole.figures if one.name == "lengths"]
+    assert "span, 0.0100 (2) to 0.5000 (6)" in one.answer
+    assert [panel.title for panel in one.panels] == ["span", "span-causal", "span-prefix", "span-at-end"]
+    assert one.shows("infill_language_loss", "words=3")
+
+
+def test_a_build_that_fills_no_holes_of_several_words_has_no_figure_of_them(drawn: ModuleType) -> None:
+    names = [one.name for one in part(results(drawn, "flm", "mlm")).figures]
+    assert "tasks" in names
+    assert not {"lengths", "writing"} & set(names)
 
 
 def test_a_build_that_asks_none_of_this_has_no_such_part(drawn: ModuleType) -> None:

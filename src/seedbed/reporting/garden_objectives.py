@@ -5,14 +5,16 @@ It names runs of that study. What a build lacks of them is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 
 from seedbed.reporting.blocks.bars import bars
 from seedbed.reporting.blocks.lines import lines
 from seedbed.reporting.blocks.strips import beside, contrast, shared_limits, strip
 from seedbed.reporting.drawing.marks import ZERO, Mark
 from seedbed.reporting.figures import Block, Figure, Part, figure
-from seedbed.reporting.numbers import number
+from seedbed.reporting.garden_writing import by_objective
+from seedbed.reporting.numbers import NON_FINITE, number
 from seedbed.reporting.results import Measure, Results, Run
 from seedbed.reporting.sentences import common, mark, means
 
@@ -28,6 +30,9 @@ DIVERGENCE = Measure("cloze_divergence", "cloze, divergence", "cloze_divergence"
 AGREEMENT = Measure("cloze_agreement", "cloze, agreement", "cloze_agreement", "share")
 FORWARDS = Measure("forwards", "forwards a hole", "cloze_forwards", "count")
 OWN_LOSS = Measure("own_loss", "own validation loss", "validation_loss", "nat")
+LENGTHS = Measure("lengths", "holes, divergence", "infill_divergence", "nat")
+LENGTHS_LOSS = Measure("lengths_loss", "holes, loss", "infill_loss", "nat")
+LENGTHS_FLOOR = Measure("lengths_floor", "holes, floor", "infill_language_loss", "nat")
 SCORED = Measure("scored", "text that is scored", "scored_share", "share")
 
 #: The four objectives, and what they are read against.
@@ -68,6 +73,8 @@ def learnt(results: Results, perplexity: Measure, floor: Mark | None) -> Iterato
             price(results),
             sides(results),
             words(results),
+            *lengths(results),
+            *by_objective(results, _section(results), _runs(results, *FOUR)),
             own_losses(results),
             grid(results),
             adaptation(results, perplexity, floor),
@@ -140,6 +147,35 @@ def words(results: Results) -> Figure:
         "the end after a few words is surprised by the words that come instead.",
         lines(results, CONTINUED_EXCESS, "word", _runs(results, *FOUR)),
     )
+
+
+def lengths(results: Results) -> Iterator[Figure]:
+    """The divergence in holes of one word and of several, for models that write what a hole holds."""
+    places = results.over(LENGTHS, "words")
+    runs = results.having(places.values())
+    if not runs:
+        return
+    told = "; ".join(f"{run.label}, {_ends(results, run, places.values())}" for run in runs)
+    also = [one for measure in (LENGTHS_LOSS, LENGTHS_FLOOR) for one in results.over(measure, "words").values()]
+    yield figure(
+        results,
+        "lengths",
+        "How many missing words can a span model fill in?",
+        "Words of the first sentence are cut out, and the model writes what the hole held; how many they were it "
+        "is not told. Divergence from the exact distribution over all that could fill the hole, in nats a token, "
+        "the end of the hole counted as one; 0 is perfect. Lowest and highest mean, and the number of missing "
+        f"words that has it: {told}.",
+        lines(results, LENGTHS, "words", runs),
+        also=also,
+    )
+
+
+def _ends(results: Results, run: Run, measures: Iterable[Measure]) -> str:
+    """The lowest and the highest mean of a run, each with the number of words."""
+    found = [(mean, one.condition["words"]) for one in measures if (mean := results.mean(run, one)) is not None]
+    known = sorted((mean, words) for mean, words in found if math.isfinite(mean))
+    ends = dict.fromkeys(f"{number(mean, 'nat')} ({words})" for mean, words in [*known[:1], *known[-1:]])
+    return " to ".join(ends) or NON_FINITE
 
 
 def own_losses(results: Results) -> Figure:
@@ -219,6 +255,12 @@ def _cloze(
     line = mark(common(results, floor.at(DIRECT)), "nat", "exact floor") if floor else None
     chosen = tuple(run for run in runs if run in results.having(both))
     return contrast(results, both, title, _SEEDS, chosen, line, shared_limits(results, chosen, both, line))
+
+
+def _section(results: Results) -> tuple[Run, ...]:
+    """The four objectives first, and then the other runs of this part."""
+    others = (run.name for run in results.trained if of_section(run) and run.name not in FOUR)
+    return _runs(results, *FOUR, *others)
 
 
 def _runs(results: Results, *names: str) -> tuple[Run, ...]:

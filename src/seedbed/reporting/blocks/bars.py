@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from statistics import fmean
 
@@ -38,11 +38,21 @@ def bars(
     limits = _from_zero(shared_limits(results, chosen, places.values(), mark))
     panels = []
     for run in chosen:
-        rows = tuple(
-            Row(label, results.note(run, one), (replace(group(results, run, one), bar=True),))
-            for label, one in places.items()
-        )
+        rows = tuple(_bar_row(results, run, label, one) for label, one in places.items())
         panels.append(Panel(prefix + run.label, Dots(rows, measure.unit, mark, limits=limits)))
+    return Block(tuple(panels), chosen, tuple(places.values()))
+
+
+def named_bars(results: Results, places: Mapping[str, Measure], mark: Mark | None = None) -> Block:
+    """Measures of one unit under names of their own: a panel a run, a row for each that the run has."""
+    chosen = results.having(places.values())
+    limits = _from_zero(shared_limits(results, chosen, places.values(), mark))
+    panels = []
+    for run in chosen:
+        having = {label: one for label, one in places.items() if run in results.having([one])}
+        rows = tuple(_bar_row(results, run, label, one) for label, one in having.items())
+        unit = next(iter(having.values())).unit
+        panels.append(Panel(run.label, Dots(rows, unit, mark, limits=limits)))
     return Block(tuple(panels), chosen, tuple(places.values()))
 
 
@@ -57,6 +67,10 @@ def stacks(results: Results, measure: Measure, over: str, title: str, runs: Iter
     rows = tuple(_stack_row(results, run, kinds) for run in chosen)
     drawing = Stacks(rows, tuple(kinds), measure.unit)
     return Block((Panel(title, drawing),), chosen, tuple(places.values()))
+
+
+def _bar_row(results: Results, run: Run, label: str, measure: Measure) -> Row:
+    return Row(label, results.note(run, measure), (replace(group(results, run, measure), bar=True),))
 
 
 def _from_zero(limits: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -81,7 +81,7 @@ class Stacks:
         axes.set_ylim(height, 0)
         totals = [sum(_finite(stack)) for row in self.rows for stack in row.stacks] + [0.0]
         scale(axes.xaxis, Axis(self.unit), totals, 5)
-        axes.set_xlim(0, padded([*totals, 1.0] if self.unit == "share" else totals, Axis(self.unit))[1])
+        axes.set_xlim(0, padded(totals, Axis(self.unit))[1])
         top = 0
         for row in self.rows:
             row_label(axes, top + 12, row.label, row.note, WIDTH - 24)

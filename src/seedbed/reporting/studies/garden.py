@@ -1,6 +1,7 @@
 """The garden study on the page: how close models come to a language that is known, and what they still lack.
 
-Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5; `reporting/garden_objectives.py` has section 6.
+Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5; `reporting/garden_writing.py` has 5.3,
+`reporting/garden_attention.py` 4.2 and 5.4, `reporting/garden_objectives.py` section 6.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from seedbed.reporting.chance import chance
 from seedbed.reporting.drawing.marks import ZERO, Mark
 from seedbed.reporting.epochs import epochs
 from seedbed.reporting.figures import Fact, Figure, Headline, Part, figure
+from seedbed.reporting.garden_attention import hangs
 from seedbed.reporting.garden_objectives import learnt, of_section
+from seedbed.reporting.garden_writing import written
 from seedbed.reporting.numbers import ends, number
 from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run
 from seedbed.reporting.sentences import common, lowest_and_highest, mark, means, of_reference
@@ -109,6 +112,8 @@ def parts(results: Results) -> Iterator[Part]:
             *rates(results),
         )
     )
+    yield from written(results, _all(results))
+    yield from hangs(results, _window(results, KNOWN_OUTSIDE))
     yield from learnt(results, PERPLEXITY, _floor(results))
 
 

@@ -1,0 +1,79 @@
+"""Points: two measures against each other, a small panel a run, a point for each place of each seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from seedbed.observations import Scalar
+from seedbed.reporting.drawing.canvas import padded
+from seedbed.reporting.drawing.marks import Axis, Mark
+from seedbed.reporting.drawing.points import Point, Points
+from seedbed.reporting.figures import Block, Panel
+from seedbed.reporting.results import Measure, Results, Run, condition_words, rank
+from seedbed.reporting.sentences import mark
+from seedbed.reporting.tables import seed_words
+
+#: The values of the conditions → the two measures there.
+Places = Mapping[tuple[Scalar, ...], tuple[Measure, Measure]]
+
+
+def scatter(
+    results: Results,
+    measures: tuple[Measure, Measure],
+    over: Sequence[str],
+    kinds: tuple[str, str],
+    runs: Iterable[Run] | None = None,
+    line: Measure | None = None,
+) -> Block:
+    """One measure across and one up, wherever both were measured.
+
+    Args:
+        results: The study's results.
+        measures: What is shown across and up; their own conditions are kept, their labels name the axes.
+        over: The further condition keys, such as layer and head, whose values are the points.
+        kinds: What a dot stands for, the lowest value of the first key, and what a triangle does, the others.
+        runs: The panels; none: every run that has both.
+        line: What the one that goes up is read against: the mean of each run.
+    """
+    places = _places(results, measures, over)
+    chosen = _having(results, places) if runs is None else tuple(runs)
+    points = {run: tuple(_points(results, run, places, over)) for run in chosen}
+    lines = {run: mark(results.mean(run, line), line.unit, line.label) if line else None for run in chosen}
+    x, y = _axes(measures, [one for found in points.values() for one in found], lines.values())
+    panels = tuple(Panel(run.label, Points(points[run], x, y, kinds, lines[run])) for run in chosen)
+    shown = [pair[at] for at in (0, 1) for pair in places.values()]
+    return Block(panels, chosen, (*shown, *([line] if line else [])))
+
+
+def _places(results: Results, measures: tuple[Measure, Measure], over: Sequence[str]) -> Places:
+    across, up = (results.over(measure, *over) for measure in measures)
+    return {at: (one, up[at]) for at, one in across.items() if at in up}
+
+
+def _having(results: Results, places: Places) -> tuple[Run, ...]:
+    across, up = (results.having(pair[at] for pair in places.values()) for at in (0, 1))
+    return tuple(run for run in across if run in up)
+
+
+def _points(results: Results, run: Run, places: Places, over: Sequence[str]) -> Iterator[Point]:
+    """A point for each place and seed that has both numbers."""
+    first = min((at[0] for at in places), key=rank, default=None)
+    for at, pair in places.items():
+        across, up = (results.values(run, one) for one in pair)
+        words = condition_words(dict(zip(over, at, strict=True)))
+        for seed, x in across.items():
+            y = up[seed]
+            if x is not None and y is not None:
+                yield Point(f"{seed_words(seed)}, {words}", x, y, contrast=at[0] != first)
+
+
+def _axes(
+    measures: tuple[Measure, Measure], points: Sequence[Point], lines: Iterable[Mark | None]
+) -> tuple[Axis, Axis]:
+    """The two axes that all panels share."""
+    across, up = (Axis(measure.unit, measure.label) for measure in measures)
+    known = [line.value for line in lines if line]
+    return (
+        Axis(across.unit, across.label, limits=padded((one.x for one in points), across)),
+        Axis(up.unit, up.label, limits=padded([*(one.y for one in points), *known], up)),
+    )

@@ -1,0 +1,108 @@
+"""Points over two axes: two measures of the same thing, such as a head of a seed, against each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from seedbed.reporting.drawing.canvas import BOTTOM, COLORS, SMALL_WIDTH, canvas, padded, scale
+from seedbed.reporting.drawing.curves import SMALL_HEIGHT
+from seedbed.reporting.drawing.marks import Axis, Key, Mark
+from seedbed.reporting.numbers import number, spread
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point.
+
+    Attributes:
+        label: What it stands for.
+        x: Its first number.
+        y: Its second one.
+        contrast: Whether it is a contrasting triangle.
+    """
+
+    label: str
+    x: float
+    y: float
+    contrast: bool = False
+
+    @property
+    def finite(self) -> bool:
+        """Whether it has a place."""
+        return math.isfinite(self.x) and math.isfinite(self.y)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points over two axes; the labels of both are told, that of ``x`` is drawn too.
+
+    Attributes:
+        points: The points.
+        x: The first axis.
+        y: The second axis; the panels of a figure share the limits of both.
+        kinds: What a dot stands for, and what a triangle does.
+        mark: A value that ``y`` is read against.
+        small: It is always half as wide, as one of many.
+    """
+
+    points: tuple[Point, ...]
+    x: Axis
+    y: Axis
+    kinds: tuple[str, str]
+    mark: Mark | None = None
+    small: bool = True
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.points
+
+    def words(self) -> str:
+        """The panel read out: how many points there are, and between which ends they lie."""
+        across, up = (spread((getattr(one, at) for one in self.points), self.x.unit) for at in "xy")
+        mark = f"{self.mark.words} {number(self.mark.value, self.y.unit)}; " if self.mark else ""
+        return f"{mark}{len(self.points)} points, {self.x.label} {across}, {self.y.label} {up}"
+
+    def legend(self) -> tuple[Key, ...]:
+        """The marks that occur in it."""
+        return tuple(self._legend())
+
+    def _legend(self) -> Iterator[Key]:
+        for contrast, shape in enumerate(("dot", "triangle")):
+            if any(one.contrast == contrast for one in self.points):
+                yield Key(shape, self.kinds[contrast])
+        yield from self.mark.legend() if self.mark else ()
+
+    def figure(self) -> Figure:
+        """The panel drawn."""
+        drawn = [one for one in self.points if one.finite]
+        figure, axes = canvas((SMALL_WIDTH, SMALL_HEIGHT + 14), 40, 8, BOTTOM + 14)
+        across, up = [one.x for one in drawn], [one.y for one in drawn]
+        scale(axes.xaxis, self.x, across, 3)
+        scale(axes.yaxis, self.y, up, 3)
+        axes.set_xlim(*padded(across, self.x))
+        axes.set_ylim(*padded(up, self.y))
+        axes.grid(color=COLORS["rule"], linewidth=0.6, alpha=0.6)
+        axes.set_xlabel(self.x.label, fontsize=10.5, color=COLORS["muted"], labelpad=1)
+        if self.mark and math.isfinite(self.mark.value):
+            axes.axhline(self.mark.value, color=COLORS["ink"], linewidth=1.1, linestyle=(0, (4, 3)), zorder=2)
+        for one in drawn:
+            axes.plot([one.x], [one.y], gid=self._tip(one), **_marker(one))
+        return figure
+
+    def _tip(self, one: Point) -> str:
+        across, up = (f"{axis.label} {number(at, axis.unit)}" for axis, at in ((self.x, one.x), (self.y, one.y)))
+        return f"tip:{one.label}: {across}, {up}"
+
+
+def _marker(one: Point) -> dict[str, Any]:
+    shape, color = ("^", "contrast") if one.contrast else ("o", "seed")
+    place: dict[str, Any] = {"linestyle": "none", "clip_on": False, "zorder": 3}
+    style = {"markersize": 5.4, "markeredgewidth": 0, "color": COLORS[color], "alpha": 0.7}
+    return {**place, "marker": shape, **style}

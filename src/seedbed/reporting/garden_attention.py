@@ -1,0 +1,144 @@
+"""What an output hangs on: a part of the garden study.
+
+Lecture ``objectives``, sections 4.2 and 5.4 and exercise 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seedbed.reporting.blocks.bars import named_bars
+from seedbed.reporting.blocks.patterns import patterns
+from seedbed.reporting.blocks.scatter import scatter
+from seedbed.reporting.blocks.strips import strip
+from seedbed.reporting.drawing.marks import Mark
+from seedbed.reporting.figures import Figure, Part, figure
+from seedbed.reporting.numbers import NOT_MEASURED, number
+from seedbed.reporting.results import Measure, Results, Run
+from seedbed.reporting.sentences import common, lowest_and_highest, means
+
+TEXT, SOURCE = {"on": "text"}, {"on": "source"}
+INSIDE, OUTSIDE = ({"window": name} for name in ("inside", "outside"))
+SUBJECT = {"group": "subject"}
+NOTHING, ATTENTIVE, IMPORTANT = ({"without": name} for name in ("nothing", "most attentive", "most important"))
+
+HANGING = Measure("hanging", "hang together", "dependency", "share")
+ALLOWED, FORBIDDEN = (HANGING.at({**TEXT, "pair": pair}) for pair in ("allowed", "forbidden"))
+READ = Measure("pattern", "its own text", "dependency_matrix", "", TEXT)
+READ_SOURCE = Measure("source", "source", "dependency_matrix", "", SOURCE)
+
+ATTENTION = Measure("attention", "attention on the subject", "attention_share", "share", SUBJECT)
+LARGEST = Measure("largest", "largest attention", "largest_share", "share", SUBJECT)
+UNIFORM = Measure("uniform", "uniform attention", "uniform_share", "share", SUBJECT)
+KNOWN = Measure("ablated", "right possessive", "ablated_probability", "share", OUTSIDE)
+KNOWN_INSIDE = Measure("ablated_inside", "right possessive, inside", "ablated_probability", "share", INSIDE)
+INTACT = Measure("intact", "with all heads", "ablated_probability", "share", {**OUTSIDE, **NOTHING})
+IMPORTANT_LAYER = Measure("layer", "layer of the most important head", "most_important_layer", "layer")
+
+#: Both axes of a panel are shares; their ends are the same for all panels of shares of pairs.
+WHOLE = (-0.02, 1.02)
+
+
+def hangs(results: Results, possible: Mark | None) -> Iterator[Part]:
+    """The part, where a build has measured anything of it; ``possible`` is what the window alone allows."""
+    found = (*dependency(results), *heads(results), *removal(results, possible))
+    if found:
+        yield Part(
+            "What an output hangs on",
+            "What may be looked at, what is looked at, and what is needed are three different things. A weight of "
+            "attention is a correlation; what becomes of a word when something is taken away is a cause.",
+            found,
+        )
+
+
+def dependency(results: Results) -> Iterator[Figure]:
+    """Outputs by inputs of an example, and the shares over the test set."""
+    allowed, forbidden = results.having([ALLOWED]), results.having([FORBIDDEN])
+    if allowed:
+        yield figure(
+            results,
+            "dependency",
+            "Which inputs does an output hang on?",
+            "After training one token of a text is changed, and every output looked at: it hangs on the token "
+            "where any of its numbers changes. The squares show one example, read as training reads it. Over "
+            "texts of the test set, means of the runs: an output hangs on "
+            f"{means(results, ALLOWED, allowed)} of the inputs that its mask lets it see, and on "
+            f"{means(results, FORBIDDEN, forbidden)} of the others, where anything but 0 would be a leak.",
+            patterns(results, (READ, READ_SOURCE)),
+            strip(results, ALLOWED, "Of the inputs that may be seen, those that it hangs on", limits=WHOLE),
+            strip(results, FORBIDDEN, "Of those that may not be seen", limits=WHOLE),
+            also=results.over(HANGING.at(SOURCE), "pair").values(),
+        )
+
+
+def heads(results: Results) -> Iterator[Figure]:
+    """Each head's attention on the subject against what is left without the head."""
+    block = scatter(
+        results,
+        (ATTENTION, KNOWN),
+        ("layer", "head"),
+        ("a head of one seed, layer 1", "a head of one seed, a later layer"),
+        line=INTACT,
+    )
+    if not block.runs:
+        return
+    same = "; ".join(f"{run.label}, {_same(results, run)}" for run in block.runs)
+    uniform = number(common(results, UNIFORM), "share")
+    largest = lowest_and_highest(results, LARGEST, block.runs) or NOT_MEASURED
+    yield figure(
+        results,
+        "heads",
+        "Is the head that looks at the subject the one that is needed?",
+        "Before a possessive, which the subject decides, each [[head]] gives some of its attention to the "
+        f"subject: that is how far right a point stands. If all tokens had the same, it would be {uniform}; the "
+        f"head with most of it has, means of the runs, {largest}. How far up it stands is the probability of the "
+        "right possessive outside the [[window]] when this one head gives nothing but zeros: a needed head stands "
+        "far below the line. The most important head is also the most attentive one in so many [[seed]]s: "
+        f"{same}.",
+        block,
+        also=(
+            LARGEST,
+            UNIFORM,
+            IMPORTANT_LAYER,
+            *results.over(LARGEST, "layer").values(),
+            *results.over(KNOWN_INSIDE, "layer", "head").values(),
+        ),
+    )
+
+
+def removal(results: Results, possible: Mark | None) -> Iterator[Figure]:
+    """The right possessive without a head, and without a layer, by run."""
+    places = {
+        "nothing": KNOWN.at(NOTHING),
+        "most attentive head": KNOWN.at(ATTENTIVE),
+        "most important head": KNOWN.at(IMPORTANT),
+        **_layers(results),
+    }
+    runs = results.having(places.values())
+    if runs:
+        one, two = (lowest_and_highest(results, KNOWN.at(which), runs) for which in (IMPORTANT, ATTENTIVE))
+        yield figure(
+            results,
+            "removal",
+            "What is lost without a head, or without a layer of them?",
+            "Shown is the probability of the right possessive, its subject outside the [[window]], by what gives "
+            "nothing but zeros: no [[head]], one, or all of a layer. The most "
+            "attentive head is that which looks at the subject most; the most important one that without which "
+            "the word is least probable. Means of the runs without the former: "
+            f"{two or NOT_MEASURED}; without the latter: {one or NOT_MEASURED}.",
+            named_bars(results, places, possible),
+            also=[KNOWN_INSIDE.at(which) for which in (NOTHING, ATTENTIVE, IMPORTANT)],
+        )
+
+
+def _layers(results: Results) -> dict[str, Measure]:
+    """All heads of each layer at once, where that was measured."""
+    found = results.over(KNOWN.at({"head": "all"}), "layer")
+    return {f"all of layer {layer}": one for (layer,), one in found.items()}
+
+
+def _same(results: Results, run: Run) -> str:
+    """In how many seeds the two heads are one: then their removal leaves the very same number."""
+    important, attentive = (results.values(run, KNOWN.at(which)) for which in (IMPORTANT, ATTENTIVE))
+    known = [seed for seed, value in important.items() if value is not None and attentive[seed] is not None]
+    return f"{sum(important[seed] == attentive[seed] for seed in known)} of {len(known)}"
