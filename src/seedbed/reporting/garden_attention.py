@@ -109,7 +109,7 @@ def heads(results: Results) -> Iterator[Figure]:
 def removal(results: Results, possible: Mark | None) -> Iterator[Figure]:
     """The right possessive without a head, and without a layer, by run."""
     places = {
-        "nothing": KNOWN.at(NOTHING),
+        "no head": KNOWN.at(NOTHING),
         "most attentive head": KNOWN.at(ATTENTIVE),
         "most important head": KNOWN.at(IMPORTANT),
         **_layers(results),

@@ -96,9 +96,9 @@ def by_objective(results: Results, runs: Iterable[Run], compared: Iterable[Run])
         f"sampled: {legal}. Where <eos> comes first there is no sentence, which counts as illegal; its share: "
         f"{stopped}. How many tokens come before the end, the period included, is shown as well.",
         _both(results, LEGAL, "Legal sentences, sampled · top-p 0.95", chosen),
+        stacks(results, ILLEGAL.at(SAMPLED), "error", "Illegal sentences by first error, sampled", told),
         _both(results, STOPPED, "Nothing but <eos>, sampled · top-p 0.95", told),
         _both(results, WRITTEN, "Tokens before the end, sampled · top-p 0.95", told),
-        stacks(results, ILLEGAL.at(SAMPLED), "error", "Illegal sentences by first error, sampled", told),
         also=[*_errors(results), *_both_ways(DISTINCT, COMMONEST, FAR_ERRORS)],
     )
 
