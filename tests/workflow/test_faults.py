@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -89,6 +90,20 @@ def test_a_job_that_is_ended_while_it_writes_leaves_the_old_file(hanging: Projec
     corpus.unlink()
     assert hanging.command(*job).returncode == 0
     assert corpus.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there a build forks")
+def test_a_job_ends_with_the_process_that_asked_for_it(hanging: Project) -> None:
+    page = hanging.root / PAGE
+    page.unlink()
+    with writing(hanging, page, "build") as process:
+        asking = [number for number in processes(hanging) if asks_for_the_page(number)]
+        os.kill(asking[-1], signal.SIGKILL)
+        output, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "page, results/logs/page.log\n" in output
+    assert "Something ended it from outside" in output
+    assert not is_locked(hanging.root / "results/.jobs.lock")
 
 
 def test_after_a_failed_training_old_numbers_never_look_fresh(project: Project) -> None:
@@ -204,6 +219,21 @@ def test_make_from_another_directory_builds_in_its_own(project: Project, tmp_pat
     )
     assert done.returncode == 0, done.stderr
     assert f"The page: {root.resolve()}/{PAGE}" in done.stdout
+
+
+def processes(project: Project) -> list[int]:
+    """Those in the project's folder."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            if (folder / "cwd").resolve(strict=True) == project.root.resolve():
+                found.append(int(folder.name))
+    return found
+
+
+def asks_for_the_page(process: int) -> bool:
+    arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    return b"seedbed.pipeline.forked" in arguments and b"page" in arguments
 
 
 def writing(project: Project, path: Path, *arguments: str) -> subprocess.Popen[str]:

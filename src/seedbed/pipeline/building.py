@@ -211,10 +211,20 @@ class _Snakemake:
     def running(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         """Start it, its output in ``stdout``; it never outlives the block."""
         given = ["--config", *self.config] if self.config else []
-        command = ["-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", self.cores, "--nocolor"]
+        command = [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--snakefile",
+            str(ROOT / "Snakefile"),
+            "--cores",
+            self.cores,
+        ]
+        if sys.platform == "linux":  # elsewhere the libraries that jobs use may not be forked
+            command = [sys.executable, "-m", "seedbed.pipeline.forking", *command]
         self.stop.starts = True
         with subprocess.Popen(
-            [sys.executable, *command, *given, *arguments],
+            [*command, "--nocolor", *given, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

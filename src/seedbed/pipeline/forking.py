@@ -1,0 +1,118 @@
+"""A Python that has imported what jobs import, and forks a process for each: importing costs more than many jobs.
+
+    python -m seedbed.pipeline.forking COMMAND ...
+
+runs a command, Snakemake, and forks as long as that runs; jobs ask for it through `forked`. Of Seedbed nothing is
+imported before a fork, so that each job runs the code that its fingerprint is taken from.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import traceback
+from contextlib import suppress
+from pathlib import Path
+
+from seedbed.pipeline.forked import ADDRESS
+
+#: Before numpy or torch read it, as in `seedbed.__main__`.
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+#: Those that start no thread, which a fork would not have.
+_LIBRARIES = ("jaxtyping", "pydantic", "safetensors.torch", "scipy.special", "torch", "typer", "yaml")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+#: Seconds between two looks at whether the command has ended.
+_PAUSE = 0.1
+
+
+def main(command: list[str]) -> int:
+    """Run the command and fork for its jobs; returns its exit code, 128 and the number of a signal that ended it.
+
+    Raises:
+        OSError: the command cannot be run.
+    """
+    os.environ |= _ONE_THREAD
+    Path(ADDRESS).unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        before = os.umask(0o077)
+        try:
+            listener.bind(ADDRESS)
+        except OSError:  # there are file systems without sockets
+            os.execv(command[0], command)
+        finally:
+            os.umask(before)
+        for one in _SIGNALS:  # the command decides when it is over; an ignored signal it would inherit
+            signal.signal(one, lambda *_: None)
+        try:
+            listener.listen()
+            for name in _LIBRARIES:
+                importlib.import_module(name)
+            with subprocess.Popen(command, close_fds=False) as process:
+                _serve(listener, process)
+        finally:
+            Path(ADDRESS).unlink(missing_ok=True)
+    return process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+
+def _serve(listener: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    listener.settimeout(_PAUSE)
+    children: set[int] = set()
+    while process.poll() is None:
+        with suppress(TimeoutError):
+            connection, _ = listener.accept()
+            if (child := os.fork()) == 0:
+                listener.close()
+                os._exit(_answer(connection))
+            children.add(child)
+            connection.close()
+        children = {child for child in children if os.waitpid(child, os.WNOHANG) == (0, 0)}
+
+
+def _answer(connection: socket.socket) -> int:
+    """Run a job as `python -m seedbed` would, its output that of the process that asks; the exit code, told to it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for one in _SIGNALS[1:]:
+        signal.signal(one, signal.SIG_DFL)
+    connection.settimeout(None)
+    request, (output, errors), *_ = socket.recv_fds(connection, 1 << 16, 2)
+    os.dup2(output, 1)
+    os.dup2(errors, 2)
+    threading.Thread(target=_end_with, args=[connection], daemon=True).start()
+    code = _run(json.loads(request))
+    with suppress(OSError):
+        connection.send(bytes([code]))
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    """The exit code of the command line with these arguments."""
+    sys.argv = ["seedbed", *arguments]
+    try:
+        from seedbed.__main__ import main as run
+
+        run()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:  # what Python itself would print at its end
+        traceback.print_exc()
+        return 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return 0
+
+
+def _end_with(connection: socket.socket) -> None:
+    """End the job where the process that asked for it was ended."""
+    connection.recv(1)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
