@@ -44,7 +44,8 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
     """
     test = agreement.beginnings(context.language, options.attractors, "opposite", options.pairs)
     model.network.eval()
-    weights = attention(model.network, pack(test.documents))[:, torch.from_numpy(test.documents.offsets[1:] - 1)]
+    last = torch.from_numpy(test.documents.offsets[1:] - 1)
+    weights = attention(model.network, pack(test.documents), last)
     positions = int(test.documents.lengths[0])
     for group, places in agreement.places(options.attractors).items():
         if not places:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from seedbed.batching import pack
+from seedbed.decoding.following import rectangle
+from seedbed.documents import Tokens
 from seedbed.evaluations.context import TaskContext
 from seedbed.evaluations.recall_questions import Questions, ask, counts, questions_each, readable
 from seedbed.evaluations.trained import TrainedModel
@@ -60,15 +62,18 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
 def look(network: nn.Module, asked: Questions) -> NDArray[np.float64]:
     """[layers, questions, heads, positions], the attention of the query; the key stands first."""
     network.eval()
-    parts = [_at_the_query(network, asked, start) for start in range(0, len(asked.keys), _CHUNK)]
+    parts = [
+        _at_the_query(network, asked.tokens[start : start + _CHUNK]) for start in range(0, len(asked.keys), _CHUNK)
+    ]
     found: NDArray[np.float64] = torch.cat(parts, 1).double().numpy()
     return found
 
 
-def _at_the_query(network: nn.Module, asked: Questions, start: int) -> Float[Tensor, "layers few heads positions"]:
-    documents = asked.documents.take(np.arange(start, min(start + _CHUNK, len(asked.keys))))
-    places = torch.from_numpy(documents.offsets[1:] - 1)
-    return attention(network, pack(documents))[:, places, :, : asked.tokens.shape[1]]
+def _at_the_query(network: nn.Module, questions: Tokens) -> Float[Tensor, "layers few heads positions"]:
+    documents = rectangle(questions)
+    return attention(network, pack(documents), torch.from_numpy(documents.offsets[1:] - 1))[
+        ..., : questions.shape[1]
+    ]
 
 
 def _shares(distance: int, weights: NDArray[np.float64]) -> Iterator[Observation]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seedbed.decoding.following import rectangle
 from seedbed.documents import Documents, Tokens
 from seedbed.evaluations.context import Predictor, TaskContext
 from seedbed.evaluations.trained import TrainedModel
@@ -35,12 +36,12 @@ class Questions:
     @property
     def documents(self) -> Documents:
         """All of them as documents, each without its answer."""
-        return Documents.of(self.tokens)
+        return rectangle(self.tokens)
 
     @property
     def answered(self) -> Documents:
         """All of them as documents, each with its answer."""
-        return Documents.of(np.column_stack([self.tokens, self.keys]))
+        return rectangle(np.column_stack([self.tokens, self.keys]))
 
 
 def ask(context: TaskContext, distractors: int, items: int, before: int = 0) -> Questions:

@@ -101,7 +101,7 @@ def shares(model: TrainedModel, asked: Queries) -> Numbers:
         chunk = documents.take(np.arange(start, min(start + _CHUNK, len(documents))))
         mine = (asked.owners >= start) & (asked.owners < start + _CHUNK)
         rows = torch.from_numpy(asked.places[mine] - documents.offsets[start])
-        weights = attention(model.network, pack(chunk))[:, rows].double().numpy()
+        weights = attention(model.network, pack(chunk), rows).double().numpy()
         position = np.arange(weights.shape[-1])
         inside = (position >= asked.first[mine, None]) & (position <= asked.last[mine, None])
         parts.append((weights * inside[:, None]).sum(-1))

@@ -32,16 +32,24 @@ def attention_layers(network: nn.Module) -> list[Attention]:
 
 
 @torch.no_grad()
-def attention(network: nn.Module, batch: Packed) -> Float[Tensor, "layers tokens heads longest"]:
+def attention(
+    network: nn.Module, batch: Packed, asked: Int[Tensor, " asked"] | None = None
+) -> Float[Tensor, "layers asked heads longest"]:
     """How much each token attends to each position of its document, layer by layer and head by head.
 
     Every row adds up to 1, or to 0 where a token may see nothing.
+
+    Args:
+        network: Is left as it was.
+        batch: What it reads.
+        asked: The tokens whose attention is asked for, all without it.
     """
+    tokens = torch.arange(len(batch.tokens)) if asked is None else asked
     found: list[Tensor] = []
 
     def look(layer: nn.Module, inputs: tuple[Any, ...]) -> None:
         assert isinstance(layer, Attention)
-        found.append(layer.weights(*inputs))
+        found.append(layer.weights(*inputs)[tokens])
 
     hooks = [layer.register_forward_pre_hook(look) for layer in attention_layers(network)]
     try:
