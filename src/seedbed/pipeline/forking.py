@@ -75,7 +75,7 @@ def _serve(listener: socket.socket, process: subprocess.Popen[bytes]) -> None:
 
 
 def _answer(connection: socket.socket) -> int:
-    """Run a job as `python -m seedbed` would, its output that of who asks for it; returns and tells the exit code."""
+    """Run a job as `python -m seedbed` would, with the output of who asks; returns its exit code, and tells it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for one in _SIGNALS[1:]:
         signal.signal(one, signal.SIG_DFL)
