@@ -37,7 +37,7 @@ def new(objective: object, kind: ModuleType = transformer) -> TrainedModel:
     """An untrained network, small and in double precision."""
     network = unfilled(lambda: kind.Model(kind.Options(d_model=16, heads=2, d_ff=8), 100))
     fill(network, torch.Generator().manual_seed(0))
-    return TrainedModel(network.double(), objective, Log(), Documents.of([]))
+    return TrainedModel(network.double(), objective, Log(), lambda: Documents.of([]))
 
 
 def overall(found: list[Observation]) -> dict[str, Observation]:

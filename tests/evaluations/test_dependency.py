@@ -26,7 +26,7 @@ FEW = Options(documents=6, longest=20, example="she picks the plum")  # 6 tokens
 def trained(module: ModuleType, options: object, objective: object) -> TrainedModel:
     network = unfilled(lambda: module.Model(options, 100))
     fill(network, torch.Generator().manual_seed(0))
-    return TrainedModel(network, objective, Log(), Documents.of([]))
+    return TrainedModel(network, objective, Log(), lambda: Documents.of([]))
 
 
 def found(model: TrainedModel, context: Context) -> dict[str, Observation]:
@@ -111,6 +111,6 @@ def test_a_network_that_looks_ahead_is_found_out(context: Context) -> None:
             ahead = torch.roll(batch.tokens, -1)
             return torch.nn.functional.one_hot(batch.tokens, 100) + 2.0 * torch.nn.functional.one_hot(ahead, 100)
 
-    model = TrainedModel(Peeks(), flm_of("causal", context.language), Log(), Documents.of([]))
+    model = TrainedModel(Peeks(), flm_of("causal", context.language), Log(), lambda: Documents.of([]))
     assert values(found(model, context))["dependency on=text;pair=forbidden"] > 0
     assert matrix(found(model, context)) == ["11000", "01100", "00110", "00011", "10001"]

@@ -17,7 +17,7 @@ SENTENCE = "she picks her ripe plum from her own garden ."
 
 def found(language: Language, kind: object, first: str) -> dict[tuple[str, str], object]:
     objective = kind.Objective(kind.Options(), language.vocabulary)  # type: ignore[attr-defined]
-    model = TrainedModel(nn.Module(), objective, Log(), Documents.of([]))
+    model = TrainedModel(nn.Module(), objective, Log(), lambda: Documents.of([]))
     context = Context(language, Documents.of([]))
     rows = evaluate(model, context, Options(SENTENCE, first))
     return {(one.metric, str(one.condition["first"])): one.text or one.value for one in rows}

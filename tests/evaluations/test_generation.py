@@ -155,7 +155,7 @@ def test_counted_ngrams_write_too(context: Context) -> None:
 def untrained(context: Context) -> TrainedModel:
     network = unfilled(lambda: transformer.Model(transformer.Options(d_model=16, heads=2, d_ff=8), 100))
     fill(network, torch.Generator().manual_seed(0))
-    return TrainedModel(network, flm.Objective(flm.Options(), 100), Log(), Documents.of([]))
+    return TrainedModel(network, flm.Objective(flm.Options(), 100), Log(), lambda: Documents.of([]))
 
 
 def test_a_seed_draws_its_own_sentences_and_always_the_same(context: Context) -> None:

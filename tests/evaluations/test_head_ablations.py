@@ -25,7 +25,7 @@ def model() -> TrainedModel:
     options = transformer.Options(d_model=16, heads=2, d_ff=8, embedding_std=1.0, linear_std=0.5)
     network = unfilled(lambda: transformer.Model(options, 100))
     fill(network, torch.Generator().manual_seed(0))
-    return TrainedModel(network, flm.Objective(flm.Options(), 100), Log(), Documents.of([]))
+    return TrainedModel(network, flm.Objective(flm.Options(), 100), Log(), lambda: Documents.of([]))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def muted(model: TrainedModel, layer: int, heads: slice) -> TrainedModel:
     network = copy.deepcopy(model.network)
     with torch.no_grad():
         network.layers[layer].attention.output.weight[:, heads] = 0  # type: ignore[index, union-attr]
-    return TrainedModel(network, model.objective, model.log, model.corpus)
+    return TrainedModel(network, model.objective, model.log, model.read_corpus)
 
 
 def expected(model: TrainedModel, context: Context) -> dict[str, float]:

@@ -26,7 +26,7 @@ def model(**options: object) -> TrainedModel:
         lambda: transformer.Model(transformer.Options(d_model=16, heads=2, d_ff=8, **options), 56)  # type: ignore[arg-type]
     )
     fill(network, torch.Generator().manual_seed(0))
-    return TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), Documents.of([]))
+    return TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), lambda: Documents.of([]))
 
 
 def test_the_shares_of_a_head_add_up_to_1(farm_context: Context) -> None:
@@ -90,7 +90,7 @@ def test_a_model_without_attention_is_refused(farm_context: Context) -> None:
     with pytest.raises(ValueError, match="no attention"):
         list(
             evaluate(
-                TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), Documents.of([])),
+                TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), lambda: Documents.of([])),
                 farm_context,
                 SMALL,
             )

@@ -54,7 +54,7 @@ def wired(farm: Language) -> TrainedModel:
         for number in (0, 1):
             attention.project.weight[16 + number, number] = 1  # its value: the number
             attention.output.weight[4 + number, number] = 1
-    return TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), Documents.of([]))
+    return TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), lambda: Documents.of([]))
 
 
 def found(model: TrainedModel, context: Context) -> dict[str, Observation]:
@@ -99,7 +99,7 @@ def test_a_subject_that_is_not_seen_changes_nothing_to_the_last_bit(
     options = transformer.Options(d_model=16, heads=2, d_ff=8, positions=positions)  # type: ignore[arg-type]
     network = unfilled(lambda: transformer.Model(options, 56))
     fill(network, torch.Generator().manual_seed(0))
-    trained = TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), Documents.of([]))
+    trained = TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), lambda: Documents.of([]))
     assert found(trained, farm_context)["cut_change cut=subject"].value == 0
 
 
@@ -115,7 +115,7 @@ def test_an_untrained_network_that_is_cut_from_the_subject_answers_both_of_a_pai
     network = unfilled(lambda: transformer.Model(transformer.Options(d_model=16, heads=2, d_ff=8), 56))
     fill(network, torch.Generator().manual_seed(0))
     trained, test = (
-        TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), Documents.of([])),
+        TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), lambda: Documents.of([])),
         beginnings(farm, 3, "mixed", 50),
     )
     with restricted(network, dict.fromkeys(range(2), cut(places(3)["subject"]))):

@@ -95,7 +95,7 @@ def test_a_state_that_halves_at_every_step_has_an_exponential_decay() -> None:
         def initial(self) -> nn.Module:
             return initial()
 
-    rows = found(Linear(model.network, model.objective, model.log, model.corpus, 0))
+    rows = found(Linear(model.network, model.objective, model.log, model.read_corpus, 0))
     for distance in (2, 5, 8, 10, 20, 30):
         ratio = rows[f"initial_gradient_ratio distance={distance}"]
         assert ratio == pytest.approx(0.5 ** (distance - 5), rel=0.01)

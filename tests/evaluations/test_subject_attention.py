@@ -25,7 +25,7 @@ PROMPT = "I grow my pretty tulip from"
 
 def trained(network: torch.nn.Module) -> TrainedModel:
     fill(network, torch.Generator().manual_seed(0))
-    return TrainedModel(network, flm.Objective(flm.Options(), 100), Log(), Documents.of([]))
+    return TrainedModel(network, flm.Objective(flm.Options(), 100), Log(), lambda: Documents.of([]))
 
 
 @pytest.fixture

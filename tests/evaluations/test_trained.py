@@ -24,7 +24,7 @@ def model() -> TrainedModel:
     options = transformer.Options(d_model=16, heads=2, layers=2, d_ff=32)
     network = unfilled(lambda: transformer.Model(options, 100))
     fill(network, torch_stream(0, "initialisation"))
-    return TrainedModel(network, flm.Objective(flm.Options(), 100), Log(), Documents.of([]))
+    return TrainedModel(network, flm.Objective(flm.Options(), 100), Log(), lambda: Documents.of([]))
 
 
 def test_predictions_are_distributions(model: TrainedModel, context: Context) -> None:

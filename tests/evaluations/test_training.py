@@ -15,9 +15,8 @@ CORPUS = ("<bos> we eat the fig . <eos>", "<bos> she picks the plum . she picks 
 
 
 def observed(log: Log, context: Context) -> dict[tuple[str, object], float]:
-    model = TrainedModel(
-        nn.Linear(3, 2), None, log, Documents.of(context.language.encode(text) for text in CORPUS)
-    )
+    corpus = Documents.of(context.language.encode(text) for text in CORPUS)
+    model = TrainedModel(nn.Linear(3, 2), None, log, lambda: corpus)
     return {(one.metric, one.condition.get("epoch")): one.value for one in evaluate(model, context, Options())}
 
 

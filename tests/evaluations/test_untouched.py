@@ -21,7 +21,7 @@ class Positioned(nn.Module):
 
 def untouched(network: nn.Module, lengths: list[int], context: Context) -> float:
     corpus = Documents.of([range(length) for length in lengths])
-    (found,) = evaluate(TrainedModel(network, None, Log(), corpus), context, Options())
+    (found,) = evaluate(TrainedModel(network, None, Log(), lambda: corpus), context, Options())
     assert found.metric == "untouched_positions"
     return found.value
 

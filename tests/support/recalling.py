@@ -48,4 +48,4 @@ def trained(options: transformer.Options | recurrent.Options, seed: int = 0) -> 
     network = unfilled(lambda: module.Model(options, len(VOCABULARY)))
     fill(network, torch_stream(seed, "initialisation"))
     objective = answer.Objective(answer.Options(), len(VOCABULARY))
-    return TrainedModel(network, objective, Log(), Documents.of([]), seed)
+    return TrainedModel(network, objective, Log(), lambda: Documents.of([]), seed)

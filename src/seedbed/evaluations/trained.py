@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,8 +31,13 @@ class TrainedModel:
     network: nn.Module
     objective: Any
     log: Log
-    corpus: Documents
+    read_corpus: Callable[[], Documents]
     initialisation: int | None = None
+
+    @cached_property
+    def corpus(self) -> Documents:
+        """What the training read; few evaluations ask for it, and of some tasks it is large."""
+        return self.read_corpus()
 
     def parameters(self) -> int:
         """How many numbers the training set."""

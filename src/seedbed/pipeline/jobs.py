@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -387,7 +387,7 @@ def trained_model(plan: Plan, study: str, run: str, seed: int) -> TrainedModel:
     weights = storage.read_weights(run_path(study, run, seed, "model.safetensors"), own)
     network.load_state_dict(weights, assign=True)
     log = storage.read_table(run_path(study, run, seed, "log.parquet"), own).to_pydict()
-    corpus = _documents(plan, study, entry, "training", plan.corpus_seed(study, run, seed))
+    corpus = partial(_documents, plan, study, entry, "training", plan.corpus_seed(study, run, seed))
     first = None if entry.start else plan.seeds(study, run, seed)["initialisation"]
     return TrainedModel(network, _objective(plan, study, entry), Log(**log), corpus, first)
 
