@@ -4,8 +4,14 @@
 // A cell's value: numbers as numbers, text as text, nothing (missing, undefined, non-finite) as null.
 function value(row, column) {
   const cell = row.cells[column];
-  if (cell.dataset.sort === undefined) return null;
-  return cell.classList.contains("number") ? Number(cell.dataset.sort) : cell.dataset.sort;
+  if (cell.classList.contains("text")) return text(cell);
+  const number = Number(cell.dataset.sort ?? cell.textContent.replace("−", "-").replace(/[,%\s]/g, ""));
+  return Number.isNaN(number) ? null : number;
+}
+
+// A text, without the sign before it.
+function text(cell) {
+  return cell.dataset.sort ?? cell.textContent.trim();
 }
 
 // Missing values stay last in both directions.
@@ -45,7 +51,7 @@ for (const filter of document.querySelectorAll(".filter")) {
   filter.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/);
     for (const row of rows) {
-      const chosen = !choice?.value || row.cells[choice.dataset.column].dataset.sort === choice.value;
+      const chosen = !choice?.value || text(row.cells[choice.dataset.column]) === choice.value;
       row.hidden = !chosen || !words.every((word) => row.textContent.toLowerCase().includes(word));
     }
     const count = rows.filter((row) => !row.hidden).length;

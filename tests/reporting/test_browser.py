@@ -248,7 +248,8 @@ def test_without_script_everything_is_there_and_nothing_is_dead(open_page: Calla
     page.locator("summary").first.click()
     assert page.locator("details table").first.is_visible()
     page.locator("details.others > summary").click()
-    assert page.locator("details.others svg.panel").first.is_visible()
+    page.locator("details.others figure summary").first.click()
+    assert page.locator("details.others table").first.is_visible()
 
 
 def test_a_link_to_a_figure_that_is_folded_away_shows_it(open_page: Callable) -> None:

@@ -32,11 +32,13 @@ def test_csv_keeps_missing_and_non_finite_apart() -> None:
     assert [row[1] for row in csv.reader(io.StringIO(one.csv()))] == ["value", "", "nan"]
 
 
-def test_what_is_no_number_has_nothing_to_sort_by_in_a_column_of_numbers() -> None:
-    values = (None, math.nan, math.inf, "undefined", 0.5)
+def test_only_what_does_not_read_as_its_number_has_something_to_sort_by() -> None:
+    values = (None, math.nan, "undefined", 0.5, -1.25, 6.6e-7)
     one = table(*[("flm", Strip({}, "nat"), value, Interval(1, math.nan, math.nan, 1)) for value in values])
-    assert [row[2].sort for row in one.shown()] == [None, None, None, None, 0.5]
-    assert {row[3].sort for row in one.shown()} == {None}
+    assert [row[2].sort for row in one.shown()] == ["", "", "", "", "", "6.6e-07"]
+    assert {row[3].sort for row in one.shown()} == {""}
+    (defined,) = table(("flm", Strip({}, "nat"), 1.0, Interval(1, 0.5, 2, 3))).shown()
+    assert defined[3].sort == "0.5"
 
 
 def test_a_strip_shows_every_finite_seed_and_reads_all_of_them_out() -> None:

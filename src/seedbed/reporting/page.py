@@ -30,7 +30,7 @@ from seedbed.reporting.others import few, other_figures
 from seedbed.reporting.reference import reference_section
 from seedbed.reporting.results import Measure, Results, Study
 from seedbed.reporting.summaries import cost_table, runs_table, variance_table
-from seedbed.reporting.tables import SIGNS, Table, anchor, sortable
+from seedbed.reporting.tables import SIGNS, Table, anchor
 from seedbed.statistics.floors import Below, Row, below
 from seedbed.statistics.reference import Compared
 
@@ -43,7 +43,7 @@ class Section:
         study: The study.
         headline: Its result; none where its file declares none.
         parts: Its figures.
-        others: The figures of what these do not show, folded away.
+        others: What these do not show, folded away and without drawings, so that the page stays small.
         runs: The table of its runs.
         measures: Its rows in the table of variance across seeds.
         plain: Whether no file declares figures of it.
@@ -166,7 +166,6 @@ def _environment(templates: Path, glossary: Mapping[str, str]) -> jinja2.Environ
         "drawing": _drawing,
         "number": number,
         "signs": SIGNS,
-        "sortable": sortable,
     }
     return environment
 
@@ -182,7 +181,8 @@ def _section(results: Results) -> Section:
     headline = module.headline(results) if hasattr(module, "headline") else None
     parts = tuple(module.parts(results)) if results.study.runs else ()
     section = Section(results.study, headline, parts, (), runs_table(results), module.MEASURES)
-    return replace(section, others=other_figures(results, section.all_figures))
+    others = other_figures(results, section.all_figures)
+    return replace(section, others=tuple(replace(one, panels=()) for one in others))
 
 
 def _module(study: Study):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a plug-in's module has the type Any

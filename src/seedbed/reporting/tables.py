@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from urllib.parse import quote
 
-from seedbed.reporting.numbers import NOT_MEASURED, ends, number
+from seedbed.reporting.numbers import NOT_MEASURED, PERCENT, ends, number
 from seedbed.statistics.intervals import Interval
 
 #: What a reference run has of seeds and training.
 NONE = "none"
+
+#: A number that sorts as it reads; the page's script reads it so.
+_PLAIN = re.compile(rf"−?[\d,]+(\.\d+)?({PERCENT})?")
 
 #: A table with more cells than this is offered as a file only: the page stays small.
 MOST_CELLS = 3000
@@ -117,14 +121,14 @@ class Shown:
 
     Attributes:
         text: Its text.
-        sort: What it sorts by; none comes last.
+        sort: What it sorts by, where its text does not say that: "0.99" says it, "6.6 × 10⁻⁵" does not.
         numeric: Whether it is a number.
         kind: ``strip``, ``links``, ``status`` or ``folded`` where it is more than its text.
         value: What it shows.
     """
 
     text: str
-    sort: str | float | None
+    sort: str
     numeric: bool
     kind: str = ""
     value: Value = None
@@ -190,11 +194,6 @@ def anchor(*names: str) -> str:
     return ":".join(quote(name, safe="") for name in names)
 
 
-def sortable(value: str | float) -> str:
-    """What a cell sorts by, as an attribute: nine digits of a number."""
-    return value if isinstance(value, str) else f"{value:.9g}"
-
-
 def seed_words(seed: int | None) -> str:
     """A seed in words."""
     return "no seed" if seed is None else f"seed {seed}"
@@ -202,16 +201,20 @@ def seed_words(seed: int | None) -> str:
 
 def _shown(value: Value, unit: str) -> Shown:
     if isinstance(value, Strip):
-        return Shown(value.words(), None, False, "strip", value)
-    if isinstance(value, Links | Status | Folded):
-        return Shown(_text(value), _text(value), False, type(value).__name__.lower(), value)
+        return Shown(value.words(), "", False, "strip", value)
+    if isinstance(value, Status):
+        return Shown(value.word, value.word, False, "status", value)
+    if isinstance(value, Links | Folded):
+        return Shown(_text(value), "", False, type(value).__name__.lower(), value)
     if isinstance(value, Interval):
-        return Shown(ends(value, unit), value.low if value.defined else None, True)
+        return Shown(ends(value, unit), f"{value.low:.6g}" if value.defined else "", True)
     if isinstance(value, str):
-        return Shown(value, None if unit else value, bool(unit))
+        return Shown(value, "", bool(unit))
     if value is None:
-        return Shown(NOT_MEASURED, None, True)
-    return Shown(number(value, unit), value if math.isfinite(value) else None, True)
+        return Shown(NOT_MEASURED, "", True)
+    text = number(value, unit)
+    plain = _PLAIN.fullmatch(text) or not math.isfinite(value)
+    return Shown(text, "" if plain else f"{value:.6g}", True)
 
 
 def _text(value: Value) -> str:
