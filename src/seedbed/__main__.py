@@ -89,7 +89,7 @@ def check(
     context: typer.Context,
     junit: Annotated[Path | None, typer.Option(help="Where to write the outcome as JUnit XML.")] = None,
 ) -> None:
-    """Compare the results with the reference: exit code 0 same, 1 moved, 2 bad input, 3 incomplete."""
+    """Compare results with the reference: exit code 0 same, 1 moved or impossible, 2 bad input, 3 incomplete."""
     from seedbed.pipeline.checking import check
 
     raise typer.Exit(check(_plan(context), junit))

@@ -39,8 +39,8 @@ def test_the_language_is_its_own_floor_at_every_length(context: Context) -> None
         (one.metric, one.condition["words"]): one for one in evaluate(Knows(context, 0.5), context, Options())
     }
     for words in range(1, 7):
-        assert found["infill_divergence", words].value == pytest.approx(0.5 / (words + 1))
-        assert found["infill_divergence", words].n == found["infill_loss", 1].n  # the same documents
+        assert found["infill_excess", words].value == pytest.approx(0.5 / (words + 1))
+        assert found["infill_excess", words].n == found["infill_loss", 1].n  # the same documents
         own = found["infill_language_loss", words].value
         assert found["infill_loss", words].value == pytest.approx(own + 0.5 / (words + 1))
     holes = [found["infill_language_loss", words].value * (words + 1) for words in range(1, 7)]

@@ -35,7 +35,7 @@ def measured(name: str, seed: int | None) -> list[Observation]:
     ]
     if name.startswith("span"):
         for words, divergence in DIVERGENCES.items():
-            found.append(Observation("infill_divergence", divergence, {"words": words}, "nat", 500))
+            found.append(Observation("infill_excess", divergence, {"words": words}, "nat", 500))
             found.append(Observation("infill_language_loss", 0.9, {"words": words}, "nat", 500))
     methods = [{"method": "direct"}] if name in ASKED else [{"method": "bayes", "until": "sentence"}]
     for method in [{"method": "direct"}, methods[0]] if seed is None else methods:

@@ -11,7 +11,7 @@ from seedbed.evaluations.context import Context
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.vocabulary import BEGIN, END
 from seedbed.objectives.scoring import Batch
-from seedbed.observations import Observation
+from seedbed.observations import Observation, Scalar
 from seedbed.randomness import stream
 
 #: An objective that may ask for some token first does so within so many draws.
@@ -33,21 +33,20 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
     reads two streams, a bar stands between them. The same for all seeds.
     """
     language, rng = context.language, stream(0, "example")
+    language.encode(options.first)  # a word that is none is an error, one that is never asked for first is not
     document = Documents.of([[BEGIN, *language.encode(options.text), END]])
     missing = set(options.first.split())
     for _ in range(_DRAWS):
         batch = model.objective.examples(document, rng)
         asked = language.decode(batch.targets.tolist())
-        first = asked.split()[0] if asked else ""
+        first = asked.partition(" ")[0]
         if first in missing:
             missing.remove(first)
-            yield from _shown(
-                batch, asked, " | ".join(language.decode(one.tokens.tolist()) for one in batch.inputs)
-            )
+            read = " | ".join(language.decode(one.tokens.tolist()) for one in batch.inputs)
+            yield from _shown(batch, {"first": first}, asked, read)
 
 
-def _shown(batch: Batch, asked: str, read: str) -> Iterator[Observation]:
-    condition = {"first": asked.split()[0]}
+def _shown(batch: Batch, condition: dict[str, Scalar], asked: str, read: str) -> Iterator[Observation]:
     yield Observation("example_read", math.nan, condition, text=read)
     yield Observation("example_asked", math.nan, condition, text=asked)
     yield Observation("example_tokens", len(batch.targets), condition, "count")

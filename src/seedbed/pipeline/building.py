@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from seedbed.pipeline.yaml import ConfigError
 LOG = RESULTS / "logs" / "build.log"
 #: Seconds of one core that a job of each stage takes beside its start, about; only the time left depends on them.
 _SECONDS = {"train": 20.0}
-_START = 2.0
+_START = 0.6 if sys.platform == "linux" else 2.0
 #: Seconds of work that the guess of the speed is worth, against what is measured.
 _GUESS = 20.0
 #: Seconds between two lines of progress where the output is no terminal.
@@ -174,11 +174,14 @@ class _Stop:
         for one, handler in self._before.items():
             signal.signal(one, handler)
 
-    def watch(self, process: subprocess.Popen[str]) -> None:
+    @contextmanager
+    def watching(self, process: subprocess.Popen[str]) -> Iterator[None]:
         """End this process group at a signal, also at one that came before."""
         self._process = process
         if self.code:
             self.end()
+        yield
+        self._process = None
 
     def end(self) -> None:
         """End what is watched with all its jobs; by force, if that takes longer than a moment."""
@@ -188,8 +191,9 @@ class _Stop:
         force.start()
 
     def _signal(self, number: signal.Signals) -> None:
-        if self._process and self._process.poll() is None:
-            os.killpg(self._process.pid, number)
+        if self._process:
+            with suppress(ProcessLookupError):  # also where its leader has ended and its jobs have not
+                os.killpg(self._process.pid, number)
 
     def _heed(self, number: int, _: object) -> None:
         self.code = 128 + number
@@ -223,18 +227,20 @@ class _Snakemake:
         if sys.platform == "linux":  # elsewhere the libraries that jobs use may not be forked
             command = [sys.executable, "-m", "seedbed.pipeline.forking", *command]
         self.stop.starts = True
-        with subprocess.Popen(
-            [*command, "--nocolor", *given, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            env=os.environ | {"SEEDBED_BUILD": "1"},
-            pass_fds=[self.lock],
-            start_new_session=True,
-        ) as process:
-            self.stop.watch(process)
+        with (
+            subprocess.Popen(
+                [*command, "--nocolor", *given, *arguments],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                env=os.environ | {"SEEDBED_BUILD": "1"},
+                pass_fds=[self.lock],
+                start_new_session=True,
+            ) as process,
+            self.stop.watching(process),
+        ):
             try:
                 yield process
             except BaseException:  # the disk is full, or nobody reads what is printed

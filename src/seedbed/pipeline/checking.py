@@ -13,7 +13,7 @@ from pathlib import Path
 
 from seedbed.pipeline import reference, storage
 from seedbed.pipeline.plan import COMPARISON, OBSERVATIONS, Plan
-from seedbed.statistics.floors import below
+from seedbed.statistics.floors import Below, below
 from seedbed.statistics.reference import Compared
 
 SAME, MOVED, INCOMPLETE = 0, 1, 3
@@ -34,14 +34,16 @@ def check(plan: Plan, junit: Path | None) -> int:
         print("Run `make report` first.")
         return INCOMPLETE
     found = compared(plan)
+    impossible = below(storage.read_table(OBSERVATIONS, plan.observations()).to_pylist())
     if junit:
         junit.parent.mkdir(parents=True, exist_ok=True)
-        storage.write_text(junit, junit_xml(found))
-    impossible = below(storage.read_table(OBSERVATIONS, plan.observations()).to_pylist())
-    for one in impossible:
+        storage.write_text(junit, junit_xml(found, impossible))
+    if impossible:
         print(
-            f"Impossible: {one.study}/{one.words}. The run has seen what it is asked for, or is measured wrongly."
+            "Impossible: nothing predicts a language better than the language itself. Such a run has seen what it"
         )
+        print("is asked for, or is measured wrongly.")
+        print(*_first(f"  {one.study}/{one.words}" for one in impossible), sep="\n")
     without = [study for study in plan.configuration.studies if not reference.path_of(study).is_file()]
     for study in without:
         print(f"{study} has no reference; `make reference STUDY={study}` makes one.")
@@ -71,14 +73,19 @@ def summary(found: Sequence[Compared]) -> str:
         lines.append(f"{kind}: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
         if tier == "row" and here and not any(one.decides for one in here):
             lines[-1] += "; they decide nothing, since libraries or processor are not those of the reference"
-        lines += [f"  {line(one)}" for one in failed[:_SHOWN]]
-        if len(failed) > _SHOWN:
-            lines.append(f"  and {len(failed) - _SHOWN} more, see {COMPARISON}")
+        lines += _first(f"  {line(one)}" for one in failed)
     studies = sorted({one.study for one in found if one.failed and one.study}) or ["NAME"]
     if any(one.failed for one in found):
         commands = ", ".join(f"`make reference STUDY={study}`" for study in studies)
         lines.append(f"If this was meant: {commands}, and commit what it writes to {reference.FOLDER}.")
     return "\n".join(lines)
+
+
+def _first(lines: Iterable[str]) -> list[str]:
+    """As many lines as are printed of one kind."""
+    found = list(lines)
+    more = [f"  and {len(found) - _SHOWN} more; the page names them"] if len(found) > _SHOWN else []
+    return found[:_SHOWN] + more
 
 
 def line(one: Compared) -> str:
@@ -92,8 +99,11 @@ def line(one: Compared) -> str:
     return f"{one.place}: was {before}, is {now}{expected}"
 
 
-def junit_xml(found: Iterable[Compared]) -> str:
-    """The comparison as JUnit XML: a test a watched number and verdict, and one a metric of a run for the rows."""
+def junit_xml(found: Iterable[Compared], impossible: Iterable[Below] = ()) -> str:
+    """The comparison as JUnit XML: a test a watched number and verdict, and one a metric of a run for the rows.
+
+    Numbers below their exact floor are failed tests of their own.
+    """
     cases: dict[tuple[str, str, str], list[Compared]] = defaultdict(list)
     for one in found:
         group = f"{one.study}/{one.run}" if one.study else "claims"
@@ -109,5 +119,11 @@ def junit_xml(found: Iterable[Compared]) -> str:
             if failed := [line(one) for one in members if one.failed]:
                 failure = ElementTree.SubElement(case, "failure", message=failed[0])
                 failure.text = "\n".join(failed)
+    if names := [f"{one.study}/{one.words}" for one in impossible]:
+        count = str(len(names))
+        suite = ElementTree.SubElement(root, "testsuite", name="exact floors", tests=count, failures=count)
+        for name in names:
+            case = ElementTree.SubElement(suite, "testcase", classname="exact floors", name=name)
+            ElementTree.SubElement(case, "failure", message=name)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"

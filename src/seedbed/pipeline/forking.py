@@ -19,13 +19,14 @@ import threading
 import traceback
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 from seedbed.pipeline.forked import ADDRESS
 
 #: Before numpy or torch read it, as in `seedbed.__main__`.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 #: Those that start no thread, which a fork would not have.
-_LIBRARIES = ("jaxtyping", "pydantic", "safetensors.torch", "scipy.special", "torch", "typer", "yaml")
+LIBRARIES = ("jaxtyping", "pydantic", "safetensors.torch", "scipy.special", "torch", "typer", "yaml")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Seconds between two looks at whether the command has ended.
 _PAUSE = 0.1
@@ -38,40 +39,64 @@ def main(command: list[str]) -> int:
         OSError: the command cannot be run.
     """
     os.environ |= _ONE_THREAD
-    Path(ADDRESS).unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as listener:
-        before = os.umask(0o077)
-        try:
-            listener.bind(ADDRESS)
-        except OSError:  # there are file systems without sockets
+        if not _bound(listener):
             os.execv(command[0], command)
-        finally:
-            os.umask(before)
-        for one in _SIGNALS:  # the command decides when it is over; an ignored signal it would inherit
-            signal.signal(one, lambda *_: None)
-        try:
-            listener.listen()
-            for name in _LIBRARIES:
-                importlib.import_module(name)
-            with subprocess.Popen(command, close_fds=False) as process:
+        listener.listen()
+        # Begun first: jobs that ask while libraries are imported wait for it.
+        with subprocess.Popen(command, close_fds=False) as process:
+            for one in _SIGNALS:  # the command decides when it is over; an ignored signal it would inherit
+                signal.signal(one, lambda *_: None)
+            try:
+                for name in LIBRARIES:
+                    importlib.import_module(name)
                 _serve(listener, process)
-        finally:
-            Path(ADDRESS).unlink(missing_ok=True)
+            finally:  # before the command is waited for, so that its jobs do not wait for us
+                Path(ADDRESS).unlink(missing_ok=True)
+                listener.close()
     return process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+
+def _bound(listener: socket.socket) -> bool:
+    """Take the address, for its owner alone; there are file systems without sockets."""
+    before = os.umask(0o077)
+    try:
+        Path(ADDRESS).unlink(missing_ok=True)
+        listener.bind(ADDRESS)
+    except OSError:
+        return False
+    finally:
+        os.umask(before)
+    return True
 
 
 def _serve(listener: socket.socket, process: subprocess.Popen[bytes]) -> None:
     listener.settimeout(_PAUSE)
     children: set[int] = set()
     while process.poll() is None:
-        with suppress(TimeoutError):
-            connection, _ = listener.accept()
+        # No process or descriptor may be left for a fork; who asked sees the connection close, and helps itself.
+        with suppress(OSError), listener.accept()[0] as connection:
             if (child := os.fork()) == 0:
-                listener.close()
-                os._exit(_answer(connection))
+                _end(connection)
             children.add(child)
-            connection.close()
-        children = {child for child in children if os.waitpid(child, os.WNOHANG) == (0, 0)}
+        children = {child for child in children if not _has_ended(child)}
+
+
+def _has_ended(child: int) -> bool:
+    with suppress(ChildProcessError):
+        return os.waitpid(child, os.WNOHANG) != (0, 0)
+    return True
+
+
+def _end(connection: socket.socket) -> NoReturn:
+    """Be the process of one job, and of nothing else."""
+    code = 1
+    try:
+        code = _answer(connection)
+    except BaseException:  # what Python itself would print at its end
+        traceback.print_exc()
+    finally:
+        os._exit(code)
 
 
 def _answer(connection: socket.socket) -> int:
@@ -79,14 +104,18 @@ def _answer(connection: socket.socket) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for one in _SIGNALS[1:]:
         signal.signal(one, signal.SIG_DFL)
+    for link in Path("/proc/self/fd").iterdir():  # the build's lock, which the command has and a job must not
+        with suppress(OSError):
+            if int(link.name) > 2 and os.get_inheritable(int(link.name)):
+                os.close(int(link.name))
     connection.settimeout(None)
     request, (output, errors), *_ = socket.recv_fds(connection, 1 << 16, 2)
+    connection.send(b"\0")
     os.dup2(output, 1)
     os.dup2(errors, 2)
     threading.Thread(target=_end_with, args=[connection], daemon=True).start()
-    code = _run(json.loads(request))
-    with suppress(OSError):
-        connection.send(bytes([code]))
+    code = _run(json.loads(request)) & 0xFF
+    connection.send(bytes([code]))
     return code
 
 
@@ -98,8 +127,10 @@ def _run(arguments: list[str]) -> int:
 
         run()
     except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:  # what Python itself would print at its end
+    except BaseException:
         traceback.print_exc()
         return 1
     finally:

@@ -30,7 +30,7 @@ DIVERGENCE = Measure("cloze_divergence", "cloze, divergence", "cloze_divergence"
 AGREEMENT = Measure("cloze_agreement", "cloze, agreement", "cloze_agreement", "share")
 FORWARDS = Measure("forwards", "forwards a hole", "cloze_forwards", "count")
 OWN_LOSS = Measure("own_loss", "own validation loss", "validation_loss", "nat")
-LENGTHS = Measure("lengths", "holes, divergence", "infill_divergence", "nat")
+LENGTHS = Measure("lengths", "holes, excess", "infill_excess", "nat")
 LENGTHS_LOSS = Measure("lengths_loss", "holes, loss", "infill_loss", "nat")
 LENGTHS_FLOOR = Measure("lengths_floor", "holes, floor", "infill_language_loss", "nat")
 SCORED = Measure("scored", "text that is scored", "scored_share", "share")
@@ -150,7 +150,7 @@ def words(results: Results) -> Figure:
 
 
 def lengths(results: Results) -> Iterator[Figure]:
-    """The divergence in holes of one word and of several, for models that write what a hole holds."""
+    """The excess in holes of one word and of several, for models that write what a hole holds."""
     places = results.over(LENGTHS, "words")
     runs = results.having(places.values())
     if not runs:
@@ -162,8 +162,9 @@ def lengths(results: Results) -> Iterator[Figure]:
         "lengths",
         "How many missing words can a span model fill in?",
         "Words of the first sentence are cut out, and the model writes what the hole held; how many they were it "
-        "is not told. Divergence from the exact distribution over all that could fill the hole, in nats a token, "
-        "the end of the hole counted as one; 0 is perfect. Lowest and highest mean, and the number of missing "
+        "is not told. Excess over the language’s own answer, which is not told it either, in nats a token, the "
+        "end of the hole counted as one. The language takes all lengths as it has them, the model as training had "
+        "them: where it expects a length it may be ahead. Lowest and highest mean, and the number of missing "
         f"words that has it: {told}.",
         lines(results, LENGTHS, "words", runs),
         also=also,
