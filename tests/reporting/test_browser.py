@@ -204,6 +204,26 @@ def test_a_table_is_sorted_by_value_from_the_keyboard(open_page: Callable) -> No
     assert orders == [sorted(orders[0]), sorted(orders[0], reverse=True)]
 
 
+def test_cells_sort_by_what_they_say(open_page: Callable) -> None:
+    cells = {
+        "<td>−0.5</td>": -0.5,
+        "<td>1,204</td>": 1204,
+        "<td>74.1\N{NO-BREAK SPACE}%</td>": 74.1,
+        '<td data-sort="6.6e-05">6.6 × 10⁻⁵</td>': 6.6e-5,
+        '<td data-sort="25">25.0 % to 50.0 %</td>': 25,
+        "<td>not measured</td>": None,
+        "<td>none</td>": None,
+        "<td>non-finite</td>": None,
+        '<td class="text">flm 10</td>': "flm 10",
+        '<td class="text" data-sort="not run">○ not run</td>': "not run",
+    }
+    found = """rows => {
+      const table = document.createElement("table");
+      return rows.map(row => { table.innerHTML = `<tr>${row}</tr>`; return value(table.rows[0], 0); });
+    }"""
+    assert open_page().evaluate(found, list(cells)) == list(cells.values())
+
+
 def test_a_column_tells_in_which_order_it_is_sorted_and_only_that_one(open_page: Callable) -> None:
     table = _opened(open_page())
     sorts = "heads => heads.map(one => one.getAttribute('aria-sort'))"

@@ -41,6 +41,12 @@ def test_only_what_does_not_read_as_its_number_has_something_to_sort_by() -> Non
     assert defined[3].sort == "0.5"
 
 
+def test_shares_sort_in_per_cent_as_they_are_written() -> None:
+    columns = (Column("share", "share", "share"), Column("interval", "95 %", "share"))
+    one = Table("shares", columns, ((6.6e-7, Interval(1, 0.25, 0.5, 3)), (0.741, Interval(1, 0.5, 1, 3))))
+    assert [[cell.sort for cell in row] for row in one.shown()] == [["6.6e-05", "25"], ["", "50"]]
+
+
 def test_a_strip_shows_every_finite_seed_and_reads_all_of_them_out() -> None:
     strip = Strip({0: 1.0, 1: 3.0, 2: math.nan, 3: None, 4: 2.0}, "nat")
     assert [position for position, _ in strip.dots()] == [0, 50, 100]

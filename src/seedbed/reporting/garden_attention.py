@@ -82,7 +82,7 @@ def heads(results: Results) -> Iterator[Figure]:
     )
     if not block.runs:
         return
-    same = "; ".join(f"{run.label}, {_same(results, run)}" for run in block.runs)
+    same = "; ".join(filter(None, (_same(results, run) for run in block.runs))) or NOT_MEASURED
     uniform = number(common(results, UNIFORM), "share")
     largest = lowest_and_highest(results, LARGEST, block.runs) or NOT_MEASURED
     yield figure(
@@ -141,4 +141,8 @@ def _same(results: Results, run: Run) -> str:
     """In how many seeds the two heads are one: then their removal leaves the very same number."""
     important, attentive = (results.values(run, KNOWN.at(which)) for which in (IMPORTANT, ATTENTIVE))
     known = [seed for seed, value in important.items() if value is not None and attentive[seed] is not None]
-    return f"{sum(important[seed] == attentive[seed] for seed in known)} of {len(known)}"
+    return (
+        f"{run.label}, {sum(important[seed] == attentive[seed] for seed in known)} of {len(known)}"
+        if known
+        else ""
+    )

@@ -1,7 +1,8 @@
 """Every measure that no figure of a study shows yet, so that nothing measured stays unseen.
 
-A study without a file of figures is shown by these alone. What a metric's figure looks like follows from its
-conditions: lines over a number, bars over words, a heat map over several conditions, rows of dots otherwise.
+A study without a file of figures is shown by these alone; of one with a file the page shows their tables. What the
+figure of a metric looks like follows from its conditions: lines over a number, bars over words, a heat map over
+several conditions, rows of dots otherwise.
 """
 
 from __future__ import annotations

@@ -207,14 +207,19 @@ def _shown(value: Value, unit: str) -> Shown:
     if isinstance(value, Links | Folded):
         return Shown(_text(value), "", False, type(value).__name__.lower(), value)
     if isinstance(value, Interval):
-        return Shown(ends(value, unit), f"{value.low:.6g}" if value.defined else "", True)
+        return Shown(ends(value, unit), _key(value.low, unit) if value.defined else "", True)
     if isinstance(value, str):
         return Shown(value, "", bool(unit))
     if value is None:
         return Shown(NOT_MEASURED, "", True)
     text = number(value, unit)
     plain = _PLAIN.fullmatch(text) or not math.isfinite(value)
-    return Shown(text, "" if plain else f"{value:.6g}", True)
+    return Shown(text, "" if plain else _key(value, unit), True)
+
+
+def _key(value: float, unit: str) -> str:
+    """What a number sorts by, on the scale on which it is written."""
+    return f"{100 * value if unit == 'share' else value:.6g}"
 
 
 def _text(value: Value) -> str:

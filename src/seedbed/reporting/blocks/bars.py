@@ -11,7 +11,7 @@ from seedbed.reporting.blocks.strips import group, shared_limits
 from seedbed.reporting.drawing.dots import Dots, Row
 from seedbed.reporting.drawing.marks import Mark
 from seedbed.reporting.drawing.stacks import KINDS, Stack, StackRow, Stacks
-from seedbed.reporting.figures import Block, Panel
+from seedbed.reporting.figures import Block, Panel, unique
 from seedbed.reporting.results import Measure, Results, Run
 
 
@@ -35,25 +35,28 @@ def bars(
     """
     places = {str(value): one for (value,), one in results.over(measure, over).items()}
     chosen = results.having(places.values()) if runs is None else tuple(runs)
-    limits = _from_zero(shared_limits(results, chosen, places.values(), mark))
-    panels = []
-    for run in chosen:
-        rows = tuple(_bar_row(results, run, label, one) for label, one in places.items())
-        panels.append(Panel(prefix + run.label, Dots(rows, measure.unit, mark, limits=limits)))
-    return Block(tuple(panels), chosen, tuple(places.values()))
+    return _bars(results, dict.fromkeys(chosen, places), mark, prefix)
 
 
 def named_bars(results: Results, places: Mapping[str, Measure], mark: Mark | None = None) -> Block:
     """Measures of one unit under names of their own: a panel a run, a row for each that the run has."""
-    chosen = results.having(places.values())
-    limits = _from_zero(shared_limits(results, chosen, places.values(), mark))
+    having = {
+        run: {label: one for label, one in places.items() if run in results.having([one])}
+        for run in results.having(places.values())
+    }
+    return _bars(results, having, mark, "")
+
+
+def _bars(results: Results, rows: Mapping[Run, Mapping[str, Measure]], mark: Mark | None, prefix: str) -> Block:
+    """A panel a run, with a row for each of its measures."""
+    measures = unique(one for places in rows.values() for one in places.values())
+    limits = _from_zero(shared_limits(results, tuple(rows), measures, mark))
     panels = []
-    for run in chosen:
-        having = {label: one for label, one in places.items() if run in results.having([one])}
-        rows = tuple(_bar_row(results, run, label, one) for label, one in having.items())
-        unit = next(iter(having.values())).unit
-        panels.append(Panel(run.label, Dots(rows, unit, mark, limits=limits)))
-    return Block(tuple(panels), chosen, tuple(places.values()))
+    for run, places in rows.items():
+        drawn = tuple(_bar_row(results, run, label, one) for label, one in places.items())
+        unit = next((one.unit for one in places.values()), "")
+        panels.append(Panel(prefix + run.label, Dots(drawn, unit, mark, limits=limits)))
+    return Block(tuple(panels), tuple(rows), measures)
 
 
 def stacks(results: Results, measure: Measure, over: str, title: str, runs: Iterable[Run] | None = None) -> Block:
