@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
 
 import numpy as np
@@ -33,6 +34,10 @@ def measured(name: str, seed: int | None) -> list[Observation]:
         ),
         Observation("loss", 1.3 + shift, {"sentences": "all"}, "nat"),
     ]
+    if name == "mlm":
+        shown = {"example_read": "she <mask> it", "example_asked": "picks"}
+        found += [Observation(metric, math.nan, {"first": "picks"}, text=text) for metric, text in shown.items()]
+        found.append(Observation("example_tokens", 1, {"first": "picks"}, "count"))
     if name.startswith("span"):
         for words, divergence in DIVERGENCES.items():
             found.append(Observation("infill_excess", divergence, {"words": words}, "nat", 500))
@@ -79,7 +84,7 @@ def whole(drawn: ModuleType) -> Part:
 def test_every_figure_is_titled_by_a_question_and_draws_something(whole: Part) -> None:
     for one in whole.figures:
         assert one.question.endswith("?")
-        assert any(not panel.drawing.empty for panel in one.panels)
+        assert one.name == "example" or any(not panel.drawing.empty for panel in one.panels)
 
 
 def test_the_four_objectives_have_both_tasks_side_by_side(whole: Part) -> None:
@@ -114,4 +119,14 @@ def test_a_build_that_asks_none_of_this_has_no_such_part(drawn: ModuleType) -> N
 
 def test_a_build_with_few_runs_has_the_part_all_the_same(drawn: ModuleType) -> None:
     few = part(results(drawn, "flm", "mlm"))
-    assert "Means of the four objectives: " in few.figures[0].answer
+    (tasks,) = [one for one in few.figures if one.name == "tasks"]
+    assert "Means of the four objectives: " in tasks.answer
+
+
+def test_the_example_is_told_once_and_not_for_every_seed(whole: Part) -> None:
+    table = next(one.table for one in whole.figures if one.name == "example")
+    assert table.rows == (("mlm", "she <mask> it", "picks", 1.0),)
+
+
+def test_without_an_example_there_is_no_table_of_it(drawn: ModuleType) -> None:
+    assert "example" not in [one.name for one in part(results(drawn, "flm", "span")).figures]

@@ -17,6 +17,7 @@ from seedbed.reporting.garden_writing import by_objective
 from seedbed.reporting.numbers import NON_FINITE, number
 from seedbed.reporting.results import Measure, Results, Run
 from seedbed.reporting.sentences import common, mark, means
+from seedbed.reporting.tables import Column, Table, Value
 
 DIRECT = {"method": "direct"}
 BAYES = {"method": "bayes", "until": "sentence"}
@@ -34,6 +35,9 @@ LENGTHS = Measure("lengths", "holes, excess", "infill_excess", "nat")
 LENGTHS_LOSS = Measure("lengths_loss", "holes, loss", "infill_loss", "nat")
 LENGTHS_FLOOR = Measure("lengths_floor", "holes, floor", "infill_language_loss", "nat")
 SCORED = Measure("scored", "text that is scored", "scored_share", "share")
+
+#: What an objective makes of the lecture's sentence.
+EXAMPLE = tuple(Measure(name, name, name, "") for name in ("example_read", "example_asked", "example_tokens"))
 
 #: The four objectives, and what they are read against.
 FOUR = ("flm", "plm", "mlm", "span")
@@ -69,6 +73,7 @@ def learnt(results: Results, perplexity: Measure, floor: Mark | None) -> Iterato
         "and the span model as they were trained; a left-to-right model compares all words by Bayes, the prefix "
         "model with what stands before the hole as its prefix.",
         (
+            *example(results),
             tasks(results),
             price(results),
             sides(results),
@@ -80,6 +85,30 @@ def learnt(results: Results, perplexity: Measure, floor: Mark | None) -> Iterato
             adaptation(results, perplexity, floor),
         ),
     )
+
+
+def example(results: Results) -> Iterator[Figure]:
+    """What the objectives make of one sentence (section 6.2), as a table; the same for all seeds."""
+    measures = [one for each in EXAMPLE for one in results.over(each, "first").values()]
+    rows: list[tuple[Value, ...]] = []
+    for run in _runs(results, *FOUR):
+        for first in {one.condition["first"]: None for one in measures}:
+            found = [next(iter(results.cells(run, each.at({"first": first})).values())) for each in EXAMPLE]
+            if all(found):
+                read, asked, tokens = (cell.text or cell.value for cell in found if cell)
+                rows.append((run.label, read, asked, tokens))
+    if rows:
+        columns = (Column("run", "run"), Column("read", "reads"), Column("asked", "is asked for"))
+        table = Table("garden-example", (*columns, Column("tokens", "tokens asked for", "count")), tuple(rows))
+        yield Figure(
+            "example",
+            "What is each objective asked of one sentence?",
+            "Which tokens are hidden, and where a prefix ends, is drawn anew each time: shown are draws that "
+            "begin with different tokens. Where two streams are read, a bar stands between source and answer.",
+            (),
+            table,
+            tuple(measures),
+        )
 
 
 def tasks(results: Results) -> Figure:
