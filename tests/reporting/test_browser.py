@@ -268,7 +268,6 @@ def test_without_script_everything_is_there_and_nothing_is_dead(open_page: Calla
     page.locator("summary").first.click()
     assert page.locator("details table").first.is_visible()
     page.locator("details.others > summary").click()
-    page.locator("details.others figure summary").first.click()
     assert page.locator("details.others table").first.is_visible()
 
 

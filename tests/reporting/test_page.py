@@ -231,9 +231,15 @@ def test_csv_round_trips_to_the_observations(build_page: Build, drawn: ModuleTyp
         )
     )
     rows = list(csv.DictReader(io.StringIO(unquote(links["garden-gap.csv"].partition(",")[2]))))
-    assert {int(row["seed"]): float(row["excess_withheld"]) for row in rows} == _values(
-        table, "excess", "withheld"
-    ).to_dict()
+    expected = _values(table, "excess", "withheld").to_dict()
+    assert {int(row["seed"]): float(row["excess_withheld"]) for row in rows} == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_drawings_of_a_page_share_their_styles(build_page: Build) -> None:
+    page = build_page()
+    rules = re.findall(r"\.(s[0-9a-f]+)\{", page)
+    assert len(rules) == len(set(rules))
+    assert set(re.findall(r'class="(s[0-9a-f]{8})"', page)) == set(rules)
 
 
 def test_text_from_tables_is_never_markup(build_page: Build, drawn: ModuleType) -> None:

@@ -18,13 +18,13 @@ def table(*rows: tuple[object, ...]) -> Table:
     return Table("name", COLUMNS, tuple(rows))  # type: ignore[arg-type]
 
 
-def test_csv_gives_back_names_and_full_precision() -> None:
+def test_csv_gives_back_names_and_ten_digits() -> None:
     awkward = 'a,"b"\n<script>'
     one = table((awkward, Strip({0: 1.0}, "nat"), 0.1 + 0.2, Interval(1, 1 / 3, 2, 2)))
     header, row = csv.reader(io.StringIO(unquote(one.link().partition(",")[2])))
     assert header == ["run", "value", "low", "high"]
     assert row[0] == awkward
-    assert [float(cell) for cell in row[1:]] == [0.1 + 0.2, 1 / 3, 2.0]
+    assert row[1:] == ["0.3", "0.3333333333", "2"]
 
 
 def test_csv_keeps_missing_and_non_finite_apart() -> None:
@@ -49,9 +49,9 @@ def test_shares_sort_in_per_cent_as_they_are_written() -> None:
 
 def test_a_strip_shows_every_finite_seed_and_reads_all_of_them_out() -> None:
     strip = Strip({0: 1.0, 1: 3.0, 2: math.nan, 3: None, 4: 2.0}, "nat")
-    assert [position for position, _ in strip.dots()] == [0, 50, 100]
+    assert strip.dots() == [0, 50, 100]
     assert "seed 2: non-finite; seed 3: not measured" in strip.words()
 
 
 def test_a_strip_of_equal_seeds_stands_in_the_middle() -> None:
-    assert [position for position, _ in Strip({0: 0.1, 1: 0.1}, "nat").dots()] == [50, 50]
+    assert Strip({0: 0.1, 1: 0.1}, "nat").dots() == [50, 50]

@@ -161,9 +161,11 @@ def _environment(templates: Path, glossary: Mapping[str, str]) -> jinja2.Environ
         lstrip_blocks=True,
     )
     environment.filters["glossed"] = partial(_glossed, glossary)
+    styles: dict[str, None] = {}
     environment.globals |= {
         "anchor": anchor,
-        "drawing": _drawing,
+        "drawing": partial(_drawing, styles),
+        "styles": styles,
         "number": number,
         "signs": SIGNS,
     }
@@ -192,8 +194,11 @@ def _module(study: Study):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a p
     return importlib.import_module(name) if known else None
 
 
-def _drawing(panel: Panel, *names: str) -> Markup:
-    return Markup(draw(panel.drawing, anchor(*names), panel.title))
+def _drawing(styles: dict[str, None], panel: Panel, *names: str) -> Markup:
+    """The drawing, whose styles the page writes once for all drawings."""
+    start, rules, end = re.split(r"</?style>", draw(panel.drawing, anchor(*names), panel.title))
+    styles |= dict.fromkeys(re.findall(r"[^}]+}", rules))
+    return Markup(start + end)
 
 
 def _total_cpu(timings: pd.DataFrame) -> float:

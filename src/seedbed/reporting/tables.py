@@ -31,18 +31,11 @@ class Strip:
     values: Mapping[int | None, float | None]
     unit: str
 
-    def dots(self) -> list[tuple[float, str]]:
-        """Position in per cent and words of every seed that is a number."""
-        known = {seed: v for seed, v in self.values.items() if v is not None and math.isfinite(v)}
-        low, high = min(known.values(), default=0.0), max(known.values(), default=0.0)
-        width = high - low
-        return [
-            (
-                round(100 * (value - low) / width, 2) if width else 50.0,
-                f"{seed_words(seed)}: {number(value, self.unit)}",
-            )
-            for seed, value in sorted(known.items(), key=lambda item: (item[1], str(item[0])))
-        ]
+    def dots(self) -> list[float]:
+        """The position in per cent of every seed that is a number, in their order."""
+        known = sorted(value for value in self.values.values() if value is not None and math.isfinite(value))
+        width = known[-1] - known[0] if known else 0.0
+        return [round(100 * (value - known[0]) / width, 1) if width else 50.0 for value in known]
 
     def words(self) -> str:
         """The seeds read out, also those that are no number."""
@@ -175,7 +168,7 @@ class Table:
         ]
 
     def csv(self) -> str:
-        """The rows for machines, in full precision: an interval is two columns, nothing measured is empty."""
+        """The rows for machines, to ten digits: an interval is two columns, nothing measured is empty."""
         kept = [i for i in range(len(self.columns)) if not any(isinstance(row[i], Strip) for row in self.rows)]
         heads = [_names(self.columns[i].key, self.rows[0][i] if self.rows else None) for i in kept]
         text = io.StringIO()
@@ -239,7 +232,12 @@ def _names(key: str, example: Value) -> list[str]:
 
 def _machine(value: Value) -> list[str]:
     if isinstance(value, Interval):
-        return [repr(value.low), repr(value.high)]
+        return [_digits(value.low), _digits(value.high)]
     if value is None:
         return [""]
-    return [repr(value) if isinstance(value, int | float) else _text(value)]
+    return [_digits(value) if isinstance(value, int | float) else _text(value)]
+
+
+def _digits(value: float) -> str:
+    """A number for machines; the page holds thousands, and the table of observations has them in full."""
+    return f"{value:.10g}"
