@@ -125,7 +125,7 @@ def test_a_build_with_few_runs_has_the_part_all_the_same(drawn: ModuleType) -> N
 
 def test_the_example_is_told_once_and_not_for_every_seed(whole: Part) -> None:
     table = next(one.table for one in whole.figures if one.name == "example")
-    assert table.rows == (("mlm", "she <mask> it", "picks", 1.0),)
+    assert table.rows == (("mlm", 1.0, "she <mask> it", "picks"),)
 
 
 def test_without_an_example_there_is_no_table_of_it(drawn: ModuleType) -> None:

@@ -96,10 +96,11 @@ def example(results: Results) -> Iterator[Figure]:
             found = [next(iter(results.cells(run, each.at({"first": first})).values())) for each in EXAMPLE]
             if all(found):
                 read, asked, tokens = (cell.text or cell.value for cell in found if cell)
-                rows.append((run.label, read, asked, tokens))
+                rows.append((run.label, tokens, read, asked))
     if rows:
-        columns = (Column("run", "run"), Column("read", "reads"), Column("asked", "is asked for"))
-        table = Table("garden-example", (*columns, Column("tokens", "tokens asked for", "count")), tuple(rows))
+        columns = (Column("run", "run"), Column("tokens", "asks for", "count"))
+        texts = (Column("read", "it reads"), Column("asked", "and is asked for"))
+        table = Table("garden-example", (*columns, *texts), tuple(rows))
         yield Figure(
             "example",
             "What is each objective asked of one sentence?",
