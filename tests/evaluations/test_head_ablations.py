@@ -98,6 +98,7 @@ def test_the_named_heads_are_those_that_attention_and_ablation_find(
     important = min(single, key=lambda which: single[which])
     assert found["ablated_probability window=outside;without=most important"].value == single[important]
     assert found["most_important_layer"].value == important[1]
+    assert found["most_important_looks"].value == (important == (head + 1, layer + 1))
 
 
 def test_the_network_is_given_back_as_it_was(model: TrainedModel, context: Context, found: Found) -> None:

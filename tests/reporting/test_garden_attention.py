@@ -43,6 +43,7 @@ def head_measures(name: str, seed: int) -> list[Observation]:
     }
     for condition, value in conditions.values():
         found.append(Observation("ablated_probability", value, {**condition, "window": "outside"}, "share", 300))
+    found.append(Observation("most_important_looks", float(seed == 0), unit="share"))
     return [*found, Observation("largest_share", 0.8, {"group": "subject"}, "share")]
 
 

@@ -32,7 +32,8 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
 
     By layer and head, counted from 1, that gives zeros; ``head=all`` is the whole layer. The same by ``without``:
     ``nothing``; ``most attentive``, the head that looks at the subject most; ``most important``, the single head
-    without which the right word outside the window is least probable. ``most_important_layer`` is its layer.
+    without which the right word outside the window is least probable. ``most_important_layer`` is its layer, and
+    ``most_important_looks`` whether it is the most attentive one. A network of no finite predictions has neither.
     """
     yield from _named(_measured(model, context, options, {}), "nothing")
     heads = {}
@@ -48,9 +49,12 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
     if len(asked.places):
         layer, head = subject_attention.largest(subject_attention.shares(model, asked))
         yield from _named(heads[layer + 1, head + 1], "most attentive")
-        important = min(heads, key=lambda which: _known_outside(heads[which]))
-        yield from _named(heads[important], "most important")
-        yield Observation("most_important_layer", important[0], unit="layer")
+        known = {which: _known_outside(found) for which, found in heads.items()}
+        if np.isfinite(list(known.values())).all():
+            important = min(known, key=known.__getitem__)
+            yield from _named(heads[important], "most important")
+            yield Observation("most_important_layer", important[0], unit="layer")
+            yield Observation("most_important_looks", float(important == (layer + 1, head + 1)), unit="share")
 
 
 def _measured(

@@ -105,11 +105,10 @@ def beginning(
 
     def following(growing: Tokens, texts: Tokens) -> Numbers:
         longer, parts = ended(rectangle(texts)), []
+        scored = texts.shape[1] + 1 - len(given)  # of each document, the last of which is what follows
         for some in chunks(len(texts)):
             batch = conditional(longer.take(some), np.full(len(some), len(given)), architecture)
-            parts.append(
-                log_probabilities(model, [batch])[texts.shape[1] - len(given) :: texts.shape[1] + 1 - len(given)]
-            )
+            parts.append(log_probabilities(model, [batch])[scored - 1 :: scored])
         return np.concatenate(parts)
 
     return [*given, *begun], following

@@ -33,6 +33,7 @@ UNIFORM = Measure("uniform", "uniform attention", "uniform_share", "share", SUBJ
 KNOWN = Measure("ablated", "right possessive", "ablated_probability", "share", OUTSIDE)
 KNOWN_INSIDE = Measure("ablated_inside", "right possessive, inside", "ablated_probability", "share", INSIDE)
 INTACT = Measure("intact", "with all heads", "ablated_probability", "share", {**OUTSIDE, **NOTHING})
+IMPORTANT_LOOKS = Measure("looks", "the most important head looks most", "most_important_looks", "share")
 IMPORTANT_LAYER = Measure("layer", "layer of the most important head", "most_important_layer", "layer")
 
 #: Both axes of a panel are shares; their ends are the same for all panels of shares of pairs.
@@ -100,6 +101,7 @@ def heads(results: Results) -> Iterator[Figure]:
             LARGEST,
             UNIFORM,
             IMPORTANT_LAYER,
+            IMPORTANT_LOOKS,
             *results.over(LARGEST, "layer").values(),
             *results.over(KNOWN_INSIDE, "layer", "head").values(),
         ),
@@ -138,11 +140,6 @@ def _layers(results: Results) -> dict[str, Measure]:
 
 
 def _same(results: Results, run: Run) -> str:
-    """In how many seeds the two heads are one: then their removal leaves the very same number."""
-    important, attentive = (results.values(run, KNOWN.at(which)) for which in (IMPORTANT, ATTENTIVE))
-    known = [seed for seed, value in important.items() if value is not None and attentive[seed] is not None]
-    return (
-        f"{run.label}, {sum(important[seed] == attentive[seed] for seed in known)} of {len(known)}"
-        if known
-        else ""
-    )
+    """In how many seeds the two heads are one."""
+    known = [value for value in results.values(run, IMPORTANT_LOOKS).values() if value is not None]
+    return f"{run.label}, {sum(known):.0f} of {len(known)}" if known else ""
