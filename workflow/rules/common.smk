@@ -44,7 +44,9 @@ if (
     )
 
 OVERRIDES = [f"--config={key}={value}" for key, value in config.items()]
-SEEDBED = shlex.join([sys.executable, "-m", "seedbed.pipeline.forked", *OVERRIDES]).translate(BRACES)
+SEEDBED = shlex.join(
+    [sys.executable, "-m", "seedbed.pipeline.forked", *OVERRIDES]
+).translate(BRACES)
 # In the prefix and not in a rule: where Python stands decides no result, so no parameter may hold it.
 shell.prefix(" ".join(["set -euo pipefail; seedbed() {{", SEEDBED, 'job "$@"; }}; ']))
 ENVIRONMENT = str(Path(workflow.basedir, "environment.yml")).translate(BRACES)
