@@ -56,7 +56,7 @@ def test_every_job_imports_the_code_anew(folder: Path) -> None:
 import pathlib, subprocess, sys
 for text in ("first", "second"):
     path = pathlib.Path("src/seedbed/__main__.py")
-    path.write_text(path.read_text() + f"\\n\\ndef main():\\n    sys.exit('{{text}}')\\n")
+    path.write_text(f"import sys; sys.exit('{{text}}')")
     assert subprocess.run([sys.executable, "-c", {ONLY_FORKED!r}]).returncode == 1
 """
     done = run(folder, *FORKING, sys.executable, "-c", script, PYTHONPATH=str(package.parent))

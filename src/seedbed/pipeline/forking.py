@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import runpy
 import signal
 import socket
 import subprocess
@@ -123,9 +124,7 @@ def _run(arguments: list[str]) -> int:
     """The exit code of the command line with these arguments."""
     sys.argv = ["seedbed", *arguments]
     try:
-        from seedbed.__main__ import main as run
-
-        run()
+        runpy.run_module("seedbed", run_name="__main__", alter_sys=True)
     except SystemExit as end:
         if isinstance(end.code, str):
             print(end.code, file=sys.stderr)
