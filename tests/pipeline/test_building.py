@@ -2,6 +2,7 @@ import copy
 import signal
 from pathlib import Path
 
+from seedbed.pipeline import building
 from seedbed.pipeline.building import Progress, _Stop
 
 OUTPUT = """\
@@ -27,6 +28,11 @@ Finished jobid: 0 (Rule: all)
 """
 
 
+#: Seconds of work of a training, and of two with the last rule.
+TRAINING = building._SECONDS["train"] + building._START
+WHOLE = 2 * TRAINING + building._START
+
+
 def read(output: str) -> list[Progress]:
     """The progress after each line, a second apart."""
     progress, seen = Progress(cores=2, began=0.0), []
@@ -38,9 +44,8 @@ def read(output: str) -> list[Progress]:
 
 def test_progress_weighs_trainings_and_counts_steps() -> None:
     seen = [progress.work() for progress in read(OUTPUT)]
-    whole = 2 * 22 + 2
-    assert seen[-1] == (whole, whole)
-    assert (22, whole) in seen
+    assert seen[-1] == (WHOLE, WHOLE)
+    assert (TRAINING, WHOLE) in seen
     assert read(OUTPUT)[-1].steps == "3 of 3 steps"
 
 
@@ -51,12 +56,12 @@ def test_a_job_lasts_from_its_own_start_to_its_own_end() -> None:
 def test_the_time_left_starts_at_a_guess_and_ends_at_nothing() -> None:
     seen = read(OUTPUT)
     assert seen[-1].left(15.0) == 0
-    first = next(progress for progress in seen if progress.work()[1] == 46)
+    first = next(progress for progress in seen if progress.work()[1] == WHOLE)
     assert 15 < first.left(0.0) < 30
 
 
 def test_the_time_left_follows_the_speed_so_far() -> None:
-    progress = next(one for one in read(OUTPUT) if one.work()[0] == 22)
+    progress = next(one for one in read(OUTPUT) if one.work()[0] == TRAINING)
     assert progress.left(1000.0) > 100 > progress.left(11.0)
 
 

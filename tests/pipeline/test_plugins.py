@@ -57,7 +57,7 @@ def test_what_an_evaluation_measures_is_read_from_its_parameters(name: str) -> N
     model, source, _ = inspect.signature(module.evaluate, eval_str=True).parameters.values()
     found = [{one.__name__ for one in get_args(each.annotation) or (each.annotation,)} for each in (model, source)]
     assert [set(each) for each in plugins.measures(name)] == found
-    assert found[0] <= {"TrainedModel", "Predictor", "Filler", "Continuer", "Writer"}
+    assert found[0] <= {"TrainedModel", "Predictor", "Filler", "Infiller", "Continuer", "Writer"}
     assert found[1] <= {"Context", "TaskContext"}
 
 
