@@ -153,6 +153,14 @@ def evaluate(context: typer.Context, study: str, run: str, evaluation: str, fing
 
 
 @job.command()
+def evaluate_study(context: typer.Context, study: str, fingerprint: Fingerprint) -> None:
+    """Job: measure all runs of a study."""
+    from seedbed.pipeline import jobs
+
+    jobs.evaluate_study(_plan(context), study, fingerprint)
+
+
+@job.command()
 def observations(context: typer.Context, fingerprint: Fingerprint) -> None:
     """Job: gather the one table."""
     from seedbed.pipeline import jobs

@@ -128,6 +128,11 @@ class Plan:
             *(run_path(study, run, seed, file) for seed in seeds for file in RUN_FILES[:2]),
         ]
 
+    def study_files(self, study: str) -> list[Path]:
+        """What the evaluations of a study read, each file once."""
+        runs = dict.fromkeys(run for name, run, _ in self.evaluations() if name == study)
+        return list(dict.fromkeys(path for run in runs for path in self.evaluation_files(study, run)))
+
     def training_corpora(self, study: str, run: str) -> list[int]:
         """The seeds of all training corpora behind a run's predictions, each once."""
         found = {self.corpus_seed(study, run, seed) for seed in self.configuration.seeds(study, run)}
@@ -169,6 +174,10 @@ class Plan:
         """The fingerprint of a file of observations: that of its rows' fingerprints."""
         seeds = self.configuration.seeds(study, run)
         return digest(sorted(self.row(study, run, evaluation, seed)["fingerprint"] for seed in seeds))
+
+    def evaluate_study(self, study: str) -> str:
+        """The fingerprint of all observations of a study."""
+        return digest(sorted(self.evaluate(*one) for one in self.evaluations() if one[0] == study))
 
     def evaluations(self) -> Iterator[tuple[str, str, str]]:
         """Every (study, run, evaluation) of the build."""
