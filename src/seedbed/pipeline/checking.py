@@ -39,10 +39,8 @@ def check(plan: Plan, junit: Path | None) -> int:
         junit.parent.mkdir(parents=True, exist_ok=True)
         storage.write_text(junit, junit_xml(found, impossible))
     if impossible:
-        print(
-            "Impossible: nothing predicts a language better than the language itself. Such a run has seen what it"
-        )
-        print("is asked for, or is measured wrongly.")
+        print("Impossible, for nothing predicts a language better than the language itself; a run below it has")
+        print("seen what it is asked for, or is measured wrongly:")
         print(*_first(f"  {one.study}/{one.words}" for one in impossible), sep="\n")
     without = [study for study in plan.configuration.studies if not reference.path_of(study).is_file()]
     for study in without:

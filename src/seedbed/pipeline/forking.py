@@ -18,9 +18,10 @@ import subprocess
 import sys
 import threading
 import traceback
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from seedbed.pipeline.forked import ADDRESS
 
@@ -28,6 +29,7 @@ from seedbed.pipeline.forked import ADDRESS
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 #: Those that start no thread, which a fork would not have.
 LIBRARIES = ("jaxtyping", "pydantic", "safetensors.torch", "scipy.special", "torch", "typer", "yaml")
+Handlers = Mapping[signal.Signals, Any]
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Seconds between two looks at whether the command has ended.
 _PAUSE = 0.1
@@ -46,12 +48,12 @@ def main(command: list[str]) -> int:
         listener.listen()
         # Begun first: jobs that ask while libraries are imported wait for it.
         with subprocess.Popen(command, close_fds=False) as process:
-            for one in _SIGNALS:  # the command decides when it is over; an ignored signal it would inherit
-                signal.signal(one, lambda *_: None)
+            # The command decides when it is over. Jobs take signals as it does, which may ignore some.
+            before = {one: signal.signal(one, lambda *_: None) for one in _SIGNALS}
             try:
                 for name in LIBRARIES:
                     importlib.import_module(name)
-                _serve(listener, process)
+                _serve(listener, process, before)
             finally:  # before the command is waited for, so that its jobs do not wait for us
                 Path(ADDRESS).unlink(missing_ok=True)
                 listener.close()
@@ -71,14 +73,14 @@ def _bound(listener: socket.socket) -> bool:
     return True
 
 
-def _serve(listener: socket.socket, process: subprocess.Popen[bytes]) -> None:
+def _serve(listener: socket.socket, process: subprocess.Popen[bytes], handlers: Handlers) -> None:
     listener.settimeout(_PAUSE)
     children: set[int] = set()
     while process.poll() is None:
         # No process or descriptor may be left for a fork; who asked sees the connection close, and helps itself.
         with suppress(OSError), listener.accept()[0] as connection:
             if (child := os.fork()) == 0:
-                _end(connection)
+                _end(connection, handlers)
             children.add(child)
         children = {child for child in children if not _has_ended(child)}
 
@@ -89,10 +91,12 @@ def _has_ended(child: int) -> bool:
     return True
 
 
-def _end(connection: socket.socket) -> NoReturn:
+def _end(connection: socket.socket, handlers: Handlers) -> NoReturn:
     """Be the process of one job, and of nothing else."""
     code = 1
     try:
+        for one, handler in handlers.items():
+            signal.signal(one, handler)
         code = _answer(connection)
     except BaseException:  # what Python itself would print at its end
         traceback.print_exc()
@@ -102,9 +106,6 @@ def _end(connection: socket.socket) -> NoReturn:
 
 def _answer(connection: socket.socket) -> int:
     """Run a job as `python -m seedbed` would, with the output of who asks; returns its exit code, and tells it."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    for one in _SIGNALS[1:]:
-        signal.signal(one, signal.SIG_DFL)
     for link in Path("/proc/self/fd").iterdir():  # the build's lock, which the command has and a job must not
         with suppress(OSError):
             if int(link.name) > 2 and os.get_inheritable(int(link.name)):
