@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seedbed.observations import COLUMNS, Observation, condition_text, mean, read_condition, rows
+from seedbed.statistics.intervals import wilson_interval
 
 words = st.text(st.characters(exclude_characters="=;", categories=["L", "N", "P"]), min_size=1, max_size=8)
 values = st.one_of(st.integers(-(10**9), 10**9), st.floats(allow_nan=False, allow_infinity=False), words)
@@ -60,6 +61,15 @@ def test_the_clustered_error_is_that_of_repeated_sampling() -> None:
         means.append(one.value)
         errors.append(one.item_error)
     assert np.mean(errors) == pytest.approx(np.std(means), rel=0.1)
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_a_share_of_none_or_all_has_the_error_of_wilsons_interval_at_one_standard_error(value: int) -> None:
+    level = math.erf(1 / math.sqrt(2))
+    wilson = wilson_interval(value, 20, 1, level)
+    clustered = mean("m", np.full(60, value), unit="share", clusters=np.arange(60) // 3)
+    assert clustered.item_error == pytest.approx((wilson.high - wilson.low) / 2)
+    assert mean("m", np.full(20, value), unit="share").item_error == pytest.approx(clustered.item_error)
 
 
 def test_no_items_have_no_mean_and_one_item_no_error() -> None:

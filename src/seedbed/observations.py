@@ -1,6 +1,6 @@
 """Observations: the rows of the one table that everything shares.
 
-Evaluations and demonstrations yield them; statistics and the page read nothing else. This module knows what a
+Evaluations yield them; statistics and the page read nothing else. This module knows what a
 row means and nothing about files.
 """
 
@@ -95,7 +95,8 @@ def mean(
 ) -> Observation:
     """The mean over items as an observation, with the standard error over items.
 
-    The mean is a total divided once by a count, never a mean of means.
+    The mean is a total divided once by a count, never a mean of means. A share of which all items are 0, or all
+    are 1, is not certain: its error is half of Wilson's interval at one standard error.
 
     Args:
         metric: The metric's name.
@@ -114,6 +115,8 @@ def mean(
         deviations = np.asarray(np.bincount(members, weights=deviations), dtype=np.float64)
     groups = deviations.size
     error = float(np.sqrt((deviations**2).sum() * groups / (groups - 1)) / count) if groups > 1 else math.nan
+    if unit == "share" and value in (0.0, 1.0):
+        error = 1 / (2 * (groups + 1))
     return Observation(metric, value, dict(condition or {}), unit, count, error)
 
 

@@ -48,6 +48,11 @@ def test_the_language_itself_has_excess_and_divergence_exactly_zero(context: Con
     assert ("gap_share", None) not in found
 
 
+def test_a_language_that_withholds_nothing_has_no_parts(farm_context: Context) -> None:
+    found = observed(exact.Reference(exact.Options(), farm_context.language), farm_context)
+    assert {part for _, part in found} == {"all"}
+
+
 def test_the_language_scores_its_own_entropy(context: Context) -> None:
     loss = observed(exact.Reference(exact.Options(), context.language), context)["loss", "all"]
     assert loss.item_error is not None

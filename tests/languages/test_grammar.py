@@ -44,6 +44,18 @@ Spoil = Callable[[dict[str, Any]], object]
         ),
         (lambda c: c["lexicon"]["noun"].update(fig={"class": 3}), "lexicon.noun.fig.class: 3: expected text"),
         (
+            lambda c: c["lexicon"].update(verb=["pick", "{verb}"]),
+            r"lexicon.verb\[1\]: '{verb}': expected text without braces",
+        ),
+        (
+            lambda c: c["lexicon"]["noun"].update({"a}": {"class": "fruit"}}),
+            "lexicon.noun.a}: 'a}': expected text without braces",
+        ),
+        (
+            lambda c: c["lexicon"]["noun"].update(fig={"class": "{noun}"}),
+            "lexicon.noun.fig.class: '{noun}': expected text without braces",
+        ),
+        (
             lambda c: c["lexicon"]["adjective"].append("wild"),
             "draws.adjective.weights: .*expected the key 'wild' too",
         ),

@@ -140,6 +140,11 @@ def test_what_lacks_its_end_carries_nothing(tmp_path: Path) -> None:
         assert not storage.carries(path, "f" * 64)
 
 
+def test_a_page_carries_its_fingerprint_in_its_head(tmp_path: Path) -> None:
+    storage.write_text(tmp_path / "p.html", f"<html>{'f' * 64}{' ' * 500_000}</html>\n")
+    assert storage.carries(tmp_path / "p.html", "f" * 64)
+
+
 def test_weights_with_a_foreign_header_carry_nothing(tmp_path: Path) -> None:
     (tmp_path / "w.safetensors").write_bytes(b"\xff" * 8 + b"f" * 64)
     assert not storage.carries(tmp_path / "w.safetensors", "f" * 64)

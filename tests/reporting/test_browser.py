@@ -44,7 +44,14 @@ def several(tmp_path_factory: pytest.TempPathFactory, drawn: ModuleType) -> Path
         patch.setattr(page_module, "_module", lambda study: farm if study is farm.STUDY else OWN(study))
         studies = [drawn.study(*runs), farm.STUDY, plain]
         html = page_module.build(
-            table, drawn.draw_timings(*runs), studies, drawn.judged(), (), drawn.PROVENANCE, drawn.TEMPLATES
+            table,
+            drawn.draw_timings(*runs),
+            studies,
+            drawn.judged(),
+            (),
+            drawn.PROVENANCE,
+            drawn.TEMPLATES,
+            drawn.FINGERPRINT,
         )
     path.write_text(html, encoding="utf-8")
     return path

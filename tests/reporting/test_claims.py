@@ -30,8 +30,11 @@ def test_counts_are_recomputed_from_the_table_of_verdicts(build_page: Build, dra
     assert page.text.count(f"Of {len(rows)} claims: {told}.") == 2  # at the top, and above the table
     decided = [row for row in rows if row["outcome"] in ("reproduced", "contradicted", "differs")]
     open_to = sum(bool(row["chance"]) for row in decided)
+    compatible = sum(bool(row["compatible"]) for row in rows)
+    bounded = open_to - compatible
     assert f"{len(decided)} of them are decided, {open_to} of these" in page.text
-    assert f"at most about {ALPHA * open_to:.1f} of the {open_to} wrong" in page.text.replace("\n", " ")
+    assert f"{compatible} of those are figures that are reproduced" in page.text
+    assert f"at most about {ALPHA * bounded:.1f} of the {bounded} wrong" in page.text.replace("\n", " ")
 
 
 def test_an_outcome_that_no_claim_has_counts_zero(drawn: ModuleType) -> None:

@@ -148,7 +148,7 @@ def test_another_hash_seed_changes_no_byte(drawn: ModuleType) -> None:
         "from seedbed.reporting.page import build\n"
         "runs = c.trained(), c.EXACT\n"
         "tables = c.draw_observations(*runs), c.draw_timings(*runs)\n"
-        "page = build(*tables, [c.study(*runs)], c.judged(), (), c.PROVENANCE, c.TEMPLATES)\n"
+        "page = build(*tables, [c.study(*runs)], c.judged(), (), c.PROVENANCE, c.TEMPLATES, c.FINGERPRINT)\n"
         "print(json.dumps(hashlib.sha256(page.encode()).hexdigest()))"
     )
     digests = {
@@ -431,7 +431,7 @@ def _two(drawn: ModuleType, *names: str) -> str:
         for draw in (drawn.draw_observations, drawn.draw_timings)
     ]
     studies = [drawn.study(*runs, name=name, title=f"The {name}") for name in names]
-    return build(*tables, studies, drawn.judged(), (), drawn.PROVENANCE, drawn.TEMPLATES)
+    return build(*tables, studies, drawn.judged(), (), drawn.PROVENANCE, drawn.TEMPLATES, drawn.FINGERPRINT)
 
 
 def test_studies_stand_one_after_the_other_with_ids_of_their_own(drawn: ModuleType) -> None:
@@ -476,6 +476,7 @@ def test_the_example_of_the_documentation_builds(monkeypatch: pytest.MonkeyPatch
         (),
         drawn.PROVENANCE,
         drawn.TEMPLATES,
+        drawn.FINGERPRINT,
     )
     page = drawn.Page(html)
     declared = [name for name in page.attribute("id", "figure") if ":metric-" not in name]

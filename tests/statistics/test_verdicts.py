@@ -228,6 +228,20 @@ def test_only_what_other_seeds_could_change_counts_for_chance() -> None:
     assert expected_wrong([decided, decided, undecided]) == pytest.approx(0.1)
 
 
+def test_a_figure_that_is_reproduced_is_compatible_and_no_decision_of_known_error() -> None:
+    band = {"kind": "band", "of": of("a"), "to": 1.0, "margin": 0.5}
+    held, missed = judge(band, cell("a", [1.0, 1.01, 1.02])), judge(band, cell("a", [9.0, 9.01, 9.02]))
+    assert (held.outcome, held.compatible, missed.outcome, missed.compatible) == (
+        "reproduced",
+        True,
+        "contradicted",
+        False,
+    )
+    both = judge({"kind": "all", "of": [band, CHECKS["bound"]]}, cell("a", [1.0, 1.01, 1.02]))
+    assert (both.outcome, both.compatible) == ("reproduced", True)
+    assert expected_wrong([held, missed, both]) == pytest.approx(0.05)
+
+
 def repeated(*targets: str) -> Claim:
     return Claim.model_validate({"says": "Again.", "section": "2", "same_as": list(targets)})
 

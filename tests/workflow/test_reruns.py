@@ -35,6 +35,18 @@ class Change:
     jobs: list[str]
 
 
+NOUNS = ("    apple: {class: fruit}\n", "    rose: {class: flower}\n")
+REFERENCE_RUNS = (
+    "  exact: {label: the language itself, kind: exact}\n",
+    "  ngram: {label: trigrams, kind: ngram, options: {order: 3}}\n",
+)
+
+
+def swapped(one: str, other: str) -> tuple[str, str]:
+    """Two texts that follow each other, and the same the other way round."""
+    return one + other, other + one
+
+
 CHANGES = {
     "a comment": Change(
         "src/seedbed/training/loop.py", "torch.set_num_threads(1)", "torch.set_num_threads(1)  # 1", []
@@ -83,11 +95,15 @@ CHANGES = {
     "a grammar": Change(
         "config/languages/garden.yaml", "mean_sentences: 3", "mean_sentences: 2", [*TRAINED, *REFERENCES, *DRAWN]
     ),
+    "the order of a lexicon, which is that of rank": Change(
+        "config/languages/garden.yaml", *swapped(*NOUNS), [*TRAINED, *REFERENCES, *DRAWN]
+    ),
     "the size of the training set": Change(
         GARDEN, "training: 96", "training: 95", [*TRAINED, *DRAWN[:2], "evaluate ngram perplexity"]
     ),
     "a title": Change(GARDEN, "title: Miniature", "title: Another", ["page"]),
     "a label": Change(GARDEN, "label: trigrams", "label: three words", ["page"]),
+    "the order of runs": Change(GARDEN, *swapped(*REFERENCE_RUNS), ["page"]),
     "a claim": Change(
         "config/claims/objectives.yaml", "at_most: 0.001", "at_most: 0.002", ["comparison", "page", "verdicts"]
     ),

@@ -43,22 +43,32 @@ class _Scores:
 def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:
     """Loss, the language's own loss on the same tokens, excess, divergence and mass on structural tokens.
 
-    Each for all tokens, for those of sentences with a withheld pair, and for the others; and which share of the
-    tokens and, where there is an excess at all, of the total excess the withheld sentences have.
+    Each for all tokens. Where the language withholds combinations from training, also for the tokens of sentences
+    with one and for the others; and which share of the tokens and, where there is an excess at all, of the total
+    excess the withheld sentences have.
     """
     scores = _scores(model, context)
     targets = context.test.positions > 0
-    withheld = context.language.withheld(context.test)[targets]
     document = context.test.owners[targets]
-    parts = {"all": np.ones_like(withheld), "withheld": withheld, "other": ~withheld}
-    for name, part in parts.items():
-        for metric in ("loss", "language_loss", "excess", "divergence", "special_mass"):
-            unit = "share" if metric == "special_mass" else "nat"
-            values = getattr(scores, metric)[part]
-            yield mean(metric, values, {"sentences": name}, unit, clusters=document[part])
+    yield from _means(scores, "all", np.ones(len(document), dtype=np.bool_), document)
+    if context.language.redrawn is None:
+        return
+    withheld = context.language.withheld(context.test)[targets]
+    yield from _means(scores, "withheld", withheld, document)
+    yield from _means(scores, "other", ~withheld, document)
     yield mean("token_share", withheld, unit="share", clusters=document)
     if gap := float(scores.excess.sum()):
         yield Observation("gap_share", float(scores.excess[withheld].sum()) / gap, unit="share")
+
+
+def _means(
+    scores: _Scores, name: str, part: NDArray[np.bool_], document: NDArray[np.int64]
+) -> Iterator[Observation]:
+    """Every metric over a part of the tokens, given the document of each."""
+    for metric in ("loss", "language_loss", "excess", "divergence", "special_mass"):
+        unit = "share" if metric == "special_mass" else "nat"
+        values = getattr(scores, metric)[part]
+        yield mean(metric, values, {"sentences": name}, unit, clusters=document[part])
 
 
 def _scores(model: Predictor, context: Context) -> _Scores:

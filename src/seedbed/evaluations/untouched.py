@@ -1,9 +1,11 @@
-"""How much of a learned position table no training document reached (objectives 5.5)."""
+"""How much of a learned position table training reached (objectives 5.5, recurrence 6.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from torch import nn
 
 from seedbed.evaluations.context import Context
 from seedbed.evaluations.trained import TrainedModel
@@ -19,24 +21,32 @@ class Options:
 
 
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
-    """``untouched_positions``, the rows beyond the longest input of the seed's training corpus.
+    """``untouched_positions``, the rows beyond the longest input; ``moved_positions``, those that training changed.
 
     A model that predicts the next token never reads the last one of a document, so a document of n tokens reaches
-    rows 0 to n - 2. The others keep their initial values.
+    rows 0 to n - 2. The others have no gradient; whether they keep their initial values is read off the weights.
 
     Raises:
-        ValueError: the model has no learned position table.
+        ValueError: the model has no learned position table, predicts something else than the next token, or began
+            with another run's weights.
     """
+    if not hasattr(model.objective, "log_probabilities"):
+        raise ValueError(
+            "untouched measures runs that predict the next token: name only such runs under "
+            "evaluations.untouched.runs"
+        )
+    table, initial = _table(model.network), _table(model.initial())
     longest = int(model.corpus.lengths.max(initial=1)) - 1
-    yield Observation("untouched_positions", max(0, _rows(model) - longest), unit="count")
+    yield Observation("untouched_positions", max(0, len(table) - longest), unit="count")
+    yield Observation("moved_positions", int((table != initial).any(1).sum()), unit="count")
 
 
-def _rows(model: TrainedModel) -> int:
-    parameters = dict(model.network.named_parameters())
+def _table(network: nn.Module) -> nn.Parameter:
+    parameters = dict(network.named_parameters())
     found = [name for name in parameters if f".{name}".endswith(f".{TABLE}")]
     if len(found) != 1:
         raise ValueError(
             f"untouched measures runs with a learned position table, one parameter named {TABLE}, and this model "
             f"has {len(found)}: name only such runs under evaluations.untouched.runs"
         )
-    return len(parameters[found[0]])
+    return parameters[found[0]]

@@ -191,13 +191,22 @@ def _elements(fields: Mapping[str, Entry], key: str) -> list[Entry]:
 def _read_lexicon(entry: Entry) -> Lexicon:
     """A list of values, or a mapping from values to attributes, the same ones for each value."""
     if isinstance(entry.value, list):
-        return {value: {} for value in entry.distinct([element.text() for element in entry.elements()])}
+        return {value: {} for value in entry.distinct([_filling(element) for element in entry.elements()])}
     values = entry.items()
     attributes = list(next(iter(values.values())).items())
+    for value, given in values.items():
+        _filling(Entry(entry.file, given.path, value))
     return {
-        value: {attribute: text.text() for attribute, text in given.fields(attributes).items()}
+        value: {attribute: _filling(text) for attribute, text in given.fields(attributes).items()}
         for value, given in values.items()
     }
+
+
+def _filling(entry: Entry) -> str:
+    """A text that templates are filled with; with braces it would be a template itself, perhaps without an end."""
+    if set("{}") & set(entry.text()):
+        raise entry.error("text without braces")
+    return entry.text()
 
 
 def _read_draw(name: str, entry: Entry, variables: Variables) -> Draw:

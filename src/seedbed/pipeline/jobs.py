@@ -177,6 +177,7 @@ def _verdict_schema() -> pa.Schema:
     words = ["id", "outcome", "explanation", "expected"]
     kinds = dict.fromkeys(words, pa.string()) | dict.fromkeys(["estimate", "low", "high", "level"], pa.float64())
     kinds |= {"n": pa.int64(), "seeds_needed": pa.int64(), "by_construction": pa.bool_(), "chance": pa.bool_()}
+    kinds["compatible"] = pa.bool_()
     kinds |= {"same_as": pa.list_(pa.string()), "evidence": pa.list_(cell)}
     return pa.schema(list(kinds.items()))
 
@@ -271,6 +272,7 @@ def page(plan: Plan, asked: str) -> None:
         compared(plan),
         provenance(plan, own, times),
         TEMPLATES,
+        own,
     )
     storage.write_text(PAGE, text)
 

@@ -6,6 +6,7 @@ the workflow must be quick: nothing here imports torch or pandas.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -58,12 +59,17 @@ class Plan:
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
         # Many results depend on the same grammar, corpus and training: hash each once.
-        self.grammar = cache(lambda language: digest(configuration.languages[language]))
+        # As text: a word's rank is its place in the lexicon, so the order of keys counts.
+        self.grammar = cache(lambda language: digest(json.dumps(configuration.languages[language])))
         self.data = cache(self._data)
         self.train = cache(self._train)
         self.recipe = cache(self._recipe)
         self.row = cache(self._row)
         self.evaluate = cache(self._evaluate)
+        self.observations = cache(self._observations)
+        self.verdicts = cache(self._verdicts)
+        self.timings = cache(self._timings)
+        self.comparison = cache(self._comparison)
 
     def run(self, study: str, run: str) -> Run:
         """The entry of a run in its study file."""
@@ -225,7 +231,7 @@ class Plan:
         """The results that exist and are of other code, values or inputs than the present ones."""
         return [path for path in self.pending() if path.exists()]
 
-    def observations(self) -> str:
+    def _observations(self) -> str:
         """The fingerprint of the one table."""
         parts = [self.evaluate(*one) for one in self.evaluations()]
         return fingerprint({"job": "observations", "format": FORMAT}, ["seedbed.observations"], [], sorted(parts))
@@ -241,12 +247,12 @@ class Plan:
         """The studies whose language is a reconstruction."""
         return sorted(name for name, study in self.configuration.studies.items() if study.rebuilt)
 
-    def verdicts(self) -> str:
+    def _verdicts(self) -> str:
         """The fingerprint of the verdicts."""
-        claims = {
-            name: claim.model_dump(mode="json", exclude_defaults=True)
-            for name, claim in self.claims.claims.items()
-        }
+        # As text, and in order: that of the keys of a condition says which number is which.
+        claims = [
+            (name, claim.model_dump_json(exclude_defaults=True)) for name, claim in self.claims.claims.items()
+        ]
         values = {
             "claims": claims,
             "settings": settings(self.claims, self.configuration),
@@ -259,7 +265,7 @@ class Plan:
             [self.observations()],
         )
 
-    def timings(self) -> str:
+    def _timings(self) -> str:
         """The fingerprint of the timings: that of the trainings that they belong to."""
         return digest(sorted(self.train(*one) for one in self.trainings()))
 
@@ -273,7 +279,7 @@ class Plan:
         """The studies that a build is compared in, each with the hash of its reference; a quick build in none."""
         return {} if self.configuration.quick else contents(self.configuration.studies)
 
-    def comparison(self) -> str:
+    def _comparison(self) -> str:
         """The fingerprint of the comparison with the reference."""
         values = {"watched": self.watched, "reference": self.references}
         return fingerprint(
@@ -288,10 +294,15 @@ class Plan:
         configuration = self.configuration
         values = {
             "studies": {name: study.model_dump(mode="json") for name, study in configuration.studies.items()},
-            "seeds": [(study, run, configuration.seeds(study, run)) for study, run, _ in self.evaluations()],
+            # In order, which is what the page shows them in.
+            "seeds": [
+                (study, run, configuration.seeds(study, run))
+                for study in configuration.studies
+                for run in configuration.runs(study)
+            ],
             "full": configuration.full,
             "scope": configuration.settings.scope,
-            "excluded": {name: one.model_dump(mode="json") for name, one in self.claims.excluded.items()},
+            "excluded": [(name, one.model_dump(mode="json")) for name, one in self.claims.excluded.items()],
         }
         return fingerprint(
             {"job": "page", "format": FORMAT} | values,

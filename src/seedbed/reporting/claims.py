@@ -104,11 +104,14 @@ def chance(judged: Judged) -> str:
         return ""
     decided = sum(one.decided for one in judged.counted)
     open_to = sum(one.decided and one.chance for one in judged.counted)
+    compatible = sum(one.compatible for one in judged.counted)
     wrong = expected_wrong(judged.counted)
     return (
-        f"{decided} of them are decided, {open_to} of these by numbers that other [[seed]]s would change. Each "
-        f"such decision is wrong in at most {100 * ALPHA:g}{PERCENT} of cases, so chance alone would get at most "
-        f"about {wrong:.1f} of the {open_to} wrong."
+        f"{decided} of them are decided, {open_to} of these by numbers that other [[seed]]s would change. "
+        f"{compatible} of those are figures that are reproduced: they lie where further runs are expected, and one "
+        f"that is somewhat off may lie there too. Each other such decision is wrong in at most "
+        f"{100 * ALPHA:g}{PERCENT} of cases, so chance alone would get at most about {wrong:.1f} of the "
+        f"{open_to - compatible} wrong."
     )
 
 

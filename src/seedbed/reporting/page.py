@@ -79,6 +79,7 @@ def build(
     compared: Sequence[Compared],
     provenance: Mapping[str, Mapping[str, str]],
     templates: Path,
+    fingerprint: str,
 ) -> str:
     """The page as HTML that needs no other file and no network.
 
@@ -90,6 +91,7 @@ def build(
         compared: This build beside the reference.
         provenance: Section → label → text, shown at the end.
         templates: The folder ``report/`` of the project.
+        fingerprint: What the page says of itself in its head, for the next build.
 
     Raises:
         ValueError: a cell of ``observations`` stands twice, or claims and verdicts are not the same.
@@ -110,6 +112,7 @@ def build(
         cost=cost_table(timings),
         cpu_seconds=_total_cpu(timings),
         provenance=provenance,
+        fingerprint=fingerprint,
         glossary=glossary,
     )
 

@@ -109,6 +109,11 @@ class Cell:
     unit: str
     text: str = ""
 
+    @property
+    def independent(self) -> int:
+        """Of how many independent items the mean is, where all are 0 or all are 1: `observations.mean` says it."""
+        return round(1 / (2 * self.item_error) - 1) if self.item_error else self.n or 0
+
 
 class Results:
     """One study's observations, looked up by run, seed and measure.
@@ -200,7 +205,7 @@ class Results:
         """
         cells = [cell for cell in self.cells(run, measure).values() if cell]
         values = [cell.value for cell in cells]
-        items = [cell.n for cell in cells if cell.n]
+        items = [cell.independent for cell in cells if cell.n]
         if measure.unit == "share" and items and len(values) > 1 and set(values) in ({0.0}, {1.0}):
             return wilson_interval(values[0], min(items), len(values))
         interval = t_interval(values)

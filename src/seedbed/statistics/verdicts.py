@@ -44,6 +44,8 @@ class Verdict:
         seeds_needed: Of an undecided claim: about how many seeds would decide it; 101 stands for more than 100.
         by_construction: Whether it holds because it was built so, and is no evidence.
         chance: Whether other seeds could have decided it otherwise.
+        compatible: Whether it is reproduced by a figure in the range where further runs are expected: a figure that
+            is somewhat off lies there too, and no level says how often.
         same_as: The claims that it repeats; they are counted, it is not.
         evidence: Where its numbers stand in the table of observations.
     """
@@ -60,6 +62,7 @@ class Verdict:
     seeds_needed: int | None = None
     by_construction: bool = False
     chance: bool = False
+    compatible: bool = False
     same_as: tuple[str, ...] = ()
     evidence: tuple[Cell, ...] = ()
 
@@ -105,8 +108,8 @@ def verdicts(
 
 
 def expected_wrong(found: Iterable[Verdict]) -> float:
-    """How many of the decided verdicts chance alone would get wrong, at most."""
-    return ALPHA * sum(one.decided and one.chance for one in found)
+    """How many of the decided verdicts chance alone would get wrong, at most; of the compatible nobody knows."""
+    return ALPHA * sum(one.decided and one.chance and not one.compatible for one in found)
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,7 @@ def _judged(name: str, claim: Claim, judgement: Judgement) -> Verdict:
         seeds_needed=needed,
         by_construction=claim.by_construction,
         chance=any(one.chance for one in asked),
+        compatible=judgement.outcome == "reproduced" and any(one.chance and one.figure for one in asked),
         evidence=tuple(dict.fromkeys(cell for one in asked for cell in one.cells)),
     )
 
@@ -226,6 +230,7 @@ def _repeated(name: str, claim: Claim, found: Mapping[str, Verdict], claims: Map
         explanation=f"The same as {chosen.id}: {chosen.explanation}",
         by_construction=all(one.by_construction for one in targets),
         chance=False,
+        compatible=False,
         same_as=tuple(one.id for one in targets),
         evidence=tuple(dict.fromkeys(cell for one in targets for cell in one.evidence)),
     )
