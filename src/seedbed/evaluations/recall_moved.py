@@ -38,12 +38,11 @@ class Options:
 def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterator[Observation]:
     """``moved_accuracy`` and ``moved_loss`` by the number of distractors and of those before the key.
 
-    With all of them before it the key is followed by the query; with none it is where training had it. What ends
-    behind a learned position table yields no observation.
+    With all of them before it the key is followed by the query; with none it is where training had it. Fewer
+    distractors than parts have fewer places. What ends behind a learned position table yields no observation.
     """
     for distractors in readable(model, counts(options.distractors)):
-        for part in range(options.parts + 1):
-            before = distractors * part // options.parts
+        for before in sorted({distractors * part // options.parts for part in range(options.parts + 1)}):
             asked = ask(context, distractors, questions_each(context), before)
             predicted = answers(model, asked)
             condition = {"distractors": distractors, "before": before}
