@@ -185,6 +185,7 @@ def test_every_decoding_is_of_all_sentences(context: Context) -> None:
     [
         ({"per_document": 0}, "per_document 0: expected at least 1"),
         ({"longest": 0}, "longest 0: expected at least 1"),
+        ({"window": 0}, "window 0: expected at least 1"),
         ({"decodings": "sampling | top-q 0.9"}, "'top-q'.*top-p"),
     ],
 )

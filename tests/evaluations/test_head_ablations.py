@@ -108,3 +108,8 @@ def test_the_network_is_given_back_as_it_was(model: TrainedModel, context: Conte
         if one.metric == "ablated_loss"
     }
     assert again["without=nothing"] == found["ablated_loss without=nothing"]
+
+
+def test_a_window_of_no_word_is_refused() -> None:
+    with pytest.raises(ValueError, match="window 0: expected at least 1"):
+        Options(window=0)

@@ -13,6 +13,7 @@ from seedbed.decoding.choice import Choice
 from seedbed.decoding.writing import uniforms, written
 from seedbed.documents import Documents
 from seedbed.evaluations.context import Context, Writer
+from seedbed.evaluations.sizes import require_positive
 from seedbed.languages.automaton import BOUNDARY, Language
 from seedbed.languages.exact import antecedents
 from seedbed.languages.vocabulary import BEGIN, END, PERIOD
@@ -37,9 +38,7 @@ class Options:
         Raises:
             ValueError: a number below 1, or a decoding that is none.
         """
-        for name in ("per_document", "longest"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
+        require_positive(per_document=self.per_document, longest=self.longest, window=self.window)
         self.choices()
 
     def choices(self) -> dict[str, Choice]:
@@ -68,8 +67,8 @@ def measured(
 
     No sentence goes on after its period, so that no error is in what may follow one. An <eos> before the period is
     an error at the slot that should have come. Errors in the slot of the options are also told by whether its
-    antecedent lies inside the window. Of the illegal sentences, if there are any, ``outside_errors`` is the share of
-    those outside, ``commonest_error`` the largest share that one slot has. ``stopped_first`` is the share of
+    antecedent lies inside the window. Of the illegal sentences, if there are any, ``outside_errors`` is the share
+    of those outside, ``commonest_error`` the largest share that one slot has. ``stopped_first`` is the share of
     sentences that begin with <eos>, and ``written`` the mean number of tokens before it, the period included.
     """
     errors = [language.first_error(sentence) for sentence in sentences]

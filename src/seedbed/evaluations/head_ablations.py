@@ -12,6 +12,7 @@ import numpy as np
 
 from seedbed.evaluations import pronouns, subject_attention
 from seedbed.evaluations.context import Context
+from seedbed.evaluations.sizes import require_positive
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.models.attention import Forbidden
 from seedbed.models.inspection import ablations, restricted
@@ -25,6 +26,9 @@ class Options:
     slot: str = "tail possessive"
     antecedent: str = "subject"
     window: int = 5
+
+    def __post_init__(self) -> None:
+        require_positive(window=self.window)
 
 
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:

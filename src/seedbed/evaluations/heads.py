@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from seedbed.batching import pack
 from seedbed.evaluations.context import Context
+from seedbed.evaluations.sizes import require_positive
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages import agreement
 from seedbed.models.inspection import attention
@@ -30,9 +31,7 @@ class Options:
         Raises:
             ValueError: an option below 1.
         """
-        for name in ("attractors", "pairs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
+        require_positive(attractors=self.attractors, pairs=self.pairs)
 
 
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:

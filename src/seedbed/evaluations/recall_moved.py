@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from seedbed.evaluations.context import Predictor, TaskContext
 from seedbed.evaluations.recall import losses
 from seedbed.evaluations.recall_questions import answers, ask, counts, questions_each, readable
+from seedbed.evaluations.sizes import require_positive
 from seedbed.observations import Observation, mean
 
 
@@ -31,8 +32,7 @@ class Options:
             ValueError: numbers of distractors that are none, or no part.
         """
         counts(self.distractors)
-        if self.parts < 1:
-            raise ValueError(f"parts {self.parts}: expected at least 1")
+        require_positive(parts=self.parts)
 
 
 def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterator[Observation]:
