@@ -42,15 +42,16 @@ class Options:
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
     """``cut_accuracy`` by the group of positions that no later position may attend to, in all layers and heads.
 
-    ``cut=nothing`` is the model as it is. ``cut_change`` is by how many nats the probability of any next token
-    changes at most when the subject, cut off, takes the other number: 0, as no path is left. ``ablated_accuracy``
-    by the head, or all heads of a layer, that gives zeros instead of what it gathers; both count from 1.
+    ``cut=nothing`` is the model as it is. The last attractor is not cut off: the verb is predicted there, so that
+    no later position looks at it; the group ``attractors`` are the others. ``cut_change`` is by how many nats the
+    probability of any next token changes at most when the subject, cut off, takes the other number: 0, as no path
+    is left. ``ablated_accuracy`` by the head, or all heads of a layer, that gives zeros
+    instead of what it gathers; both count from 1.
     """
     test = agreement.beginnings(context.language, options.attractors, "opposite", options.pairs)
     layers = range(len(attention_layers(model.network)))
     yield _measured(model, test, "cut_accuracy", {"cut": "nothing"}, {})
     for group, places in agreement.places(options.attractors).items():
-        # The last attractor is where the verb is predicted: no later position looks at it.
         if places and group != "last attractor":
             yield _measured(model, test, "cut_accuracy", {"cut": group}, dict.fromkeys(layers, cut(places)))
     yield _unseen_change(model, context, options)
