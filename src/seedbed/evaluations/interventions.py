@@ -45,8 +45,8 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
     ``cut=nothing`` is the model as it is. The last attractor is not cut off: the verb is predicted there, so that
     no later position looks at it; the group ``attractors`` are the others. ``cut_change`` is by how many nats the
     probability of any next token changes at most when the subject, cut off, takes the other number: 0, as no path
-    is left. ``ablated_accuracy`` by the head, or all heads of a layer, that gives zeros
-    instead of what it gathers; both count from 1.
+    is left. ``ablated_accuracy`` by the head, or all heads of a layer, that gives zeros instead of what it
+    gathers; both count from 1.
     """
     test = agreement.beginnings(context.language, options.attractors, "opposite", options.pairs)
     layers = range(len(attention_layers(model.network)))
