@@ -58,7 +58,8 @@ class Queries:
     @property
     def even(self) -> NDArray[np.bool_]:
         """[queries], whether its document has an even number, from 0: by these a head is chosen."""
-        return self.owners % 2 == 0
+        even: NDArray[np.bool_] = self.owners % 2 == 0
+        return even
 
     @property
     def seen(self) -> NDArray[np.int64]:
