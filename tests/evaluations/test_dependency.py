@@ -114,3 +114,10 @@ def test_a_network_that_looks_ahead_is_found_out(context: Context) -> None:
     model = TrainedModel(Peeks(), flm_of("causal", context.language), Log(), lambda: Documents.of([]))
     assert values(found(model, context))["dependency on=text;pair=forbidden"] > 0
     assert matrix(found(model, context)) == ["11000", "01100", "00110", "00011", "10001"]
+
+
+def test_a_test_set_without_a_document_that_is_short_enough_is_refused(context: Context) -> None:
+    model = trained(transformer, TRANSFORMER, flm_of("causal", context.language))
+    shortest = context.test.lengths.min()
+    with pytest.raises(ValueError, match=f"longest 3: no test document is so short; expected {shortest} or above"):
+        list(evaluate(model, context, Options(longest=3)))

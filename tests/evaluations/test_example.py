@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from torch import nn
 
 from seedbed.documents import Documents
@@ -11,12 +12,27 @@ from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.automaton import Language
 from seedbed.log import Log
 from seedbed.objectives import flm, mlm, plm, span
+from seedbed.objectives.scoring import Batch
 
 SENTENCE = "she picks her ripe plum from her own garden ."
 
 
+class Counted:
+    """An objective whose draws are counted."""
+
+    def __init__(self, objective: flm.Objective | span.Objective) -> None:
+        self.objective, self.draws = objective, 0
+
+    def examples(self, documents: Documents, rng: np.random.Generator) -> Batch:
+        self.draws += 1
+        return self.objective.examples(documents, rng)
+
+
 def found(language: Language, kind: object, first: str) -> dict[tuple[str, str], object]:
-    objective = kind.Objective(kind.Options(), language.vocabulary)  # type: ignore[attr-defined]
+    return shown(language, kind.Objective(kind.Options(), language.vocabulary), first)  # type: ignore[attr-defined]
+
+
+def shown(language: Language, objective: object, first: str) -> dict[tuple[str, str], object]:
     model = TrainedModel(nn.Module(), objective, Log(), lambda: Documents.of([]))
     context = Context(language, Documents.of([]))
     rows = evaluate(model, context, Options(SENTENCE, first))
@@ -51,3 +67,15 @@ def test_a_span_is_written_behind_its_sentinel(garden: Language) -> None:
     assert written.split() == ["<bos>", *asked[:-1]]
     assert (asked[0], asked[-1], rows["example_tokens", "<x0>"]) == ("<x0>", "<eos>", 4)
     assert source.replace("<x0>", " ".join(asked[1:-1])) == f"{SENTENCE} <eos>"
+
+
+def test_an_objective_that_leaves_nothing_to_chance_is_drawn_once(garden: Language) -> None:
+    objective = Counted(flm.Objective(flm.Options(), garden.vocabulary))
+    shown(garden, objective, "she ripe")
+    assert objective.draws == 1
+
+
+def test_drawing_ends_when_all_is_found(garden: Language) -> None:
+    objective = Counted(span.Objective(span.Options(), garden.vocabulary))
+    shown(garden, objective, "<x0>")
+    assert objective.draws < 10

@@ -84,3 +84,9 @@ def test_a_model_without_an_lstm_is_refused() -> None:
 def test_a_distance_below_1_is_refused() -> None:
     with pytest.raises(ValueError, match="distance 0: expected at least 1"):
         Options(distance=0)
+
+
+@pytest.mark.parametrize("keeping", [-0.1, 1.0])
+def test_a_limit_that_says_nothing_of_a_gate_is_refused(keeping: float) -> None:
+    with pytest.raises(ValueError, match=f"keeping {keeping}: expected at least 0 and less than 1"):
+        Options(keeping=keeping)

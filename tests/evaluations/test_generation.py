@@ -106,6 +106,13 @@ def test_without_an_error_there_is_no_commonest_one(garden: Language) -> None:
     assert not {"commonest_error", "outside_errors"} & set(judged(garden, "she picks the plum ."))
 
 
+def test_what_cannot_be_the_slot_of_an_error_has_no_row(garden: Language) -> None:
+    found = judged(garden, "she picks the plum .")
+    slots = {name.removeprefix("illegal error=") for name in found if "error=" in name and "window" not in name}
+    assert {"subject", "noun", "tail or ."} <= slots
+    assert not {"<bos>", "subject or <eos>"} & slots
+
+
 def test_repeated_sentences_are_not_distinct(garden: Language) -> None:
     assert judged(garden, *["she picks the plum ."] * 3, "she eats the fig .")["distinct"] == 0.5
 
@@ -178,6 +185,7 @@ def test_every_decoding_is_of_all_sentences(context: Context) -> None:
     [
         ({"per_document": 0}, "per_document 0: expected at least 1"),
         ({"longest": 0}, "longest 0: expected at least 1"),
+        ({"window": 0}, "window 0: expected at least 1"),
         ({"decodings": "sampling | top-q 0.9"}, "'top-q'.*top-p"),
     ],
 )

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -86,19 +88,24 @@ def test_without_nothing_is_the_model_as_it_is(model: TrainedModel, context: Con
     assert values == pytest.approx(expected(model, context), abs=1e-9)
 
 
-def test_the_named_heads_are_those_that_attention_and_ablation_find(
+def test_the_named_heads_are_chosen_by_the_even_documents_and_measured_on_the_odd_ones(
     model: TrainedModel, context: Context, found: Found
 ) -> None:
-    shares = subject_attention.shares(model, subject_attention.queries(context, subject_attention.Options()))
+    even, odd = (replace(context, test=context.test.take(range(first, 300, 2))) for first in (0, 1))
+    shares = subject_attention.shares(model, subject_attention.queries(even, subject_attention.Options()))
     layer, head = np.unravel_index(shares.mean(1).argmax(), (2, 2))
-    outside = "ablated_probability {};window=outside"
-    attentive = found[outside.format(f"head={head + 1};layer={layer + 1}")].value
-    assert found["ablated_probability window=outside;without=most attentive"].value == attentive
-    single = {(h, at): found[outside.format(f"head={h};layer={at}")].value for h in (1, 2) for at in (1, 2)}
-    important = min(single, key=lambda which: single[which])
-    assert found["ablated_probability window=outside;without=most important"].value == single[important]
-    assert found["most_important_layer"].value == important[1]
-    assert found["most_important_looks"].value == (important == (head + 1, layer + 1))
+
+    def without(layer: int, head: int, half: Context) -> float:
+        muting = muted(model, layer, slice(8 * head, 8 * head + 8))
+        return expected(muting, half)["probability outside"]
+
+    named = "ablated_probability window=outside;without=most {}"
+    assert found[named.format("attentive")].value == pytest.approx(without(layer, head, odd), abs=1e-5)
+    single = {at: without(*at, even) for at in product((0, 1), repeat=2)}
+    important = min(single, key=lambda at: single[at])
+    assert found[named.format("important")].value == pytest.approx(without(*important, odd), abs=1e-5)
+    assert found["most_important_layer"].value == important[0] + 1
+    assert found["most_important_looks"].value == (important == (layer, head))
 
 
 def test_the_network_is_given_back_as_it_was(model: TrainedModel, context: Context, found: Found) -> None:
@@ -108,3 +115,8 @@ def test_the_network_is_given_back_as_it_was(model: TrainedModel, context: Conte
         if one.metric == "ablated_loss"
     }
     assert again["without=nothing"] == found["ablated_loss without=nothing"]
+
+
+def test_a_window_of_no_word_is_refused() -> None:
+    with pytest.raises(ValueError, match="window 0: expected at least 1"):
+        Options(window=0)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch
 from seedbed.batching import pack
 from seedbed.documents import Documents
 from seedbed.evaluations.context import Context
-from seedbed.evaluations.heads import Options, evaluate
+from seedbed.evaluations.heads import Options, attention_shares, evaluate
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.agreement import beginnings, places
 from seedbed.log import Log
@@ -65,18 +66,21 @@ def test_a_share_is_the_mean_of_the_weights_at_the_last_noun(farm_context: Conte
     assert found.value == pytest.approx(np.mean(expected), abs=1e-6)
 
 
-def test_the_largest_share_is_that_of_one_head(farm_context: Context) -> None:
-    found = list(evaluate(model(), farm_context, SMALL))
-    heads: defaultdict[tuple[object, object], list[float]] = defaultdict(list)
-    for one in found:
-        if one.metric == "attention_share":
-            heads[one.condition["layer"], one.condition["group"]].append(one.value)
-    largest = {
-        (one.condition["layer"], one.condition["group"]): one.value
-        for one in found
-        if one.metric == "largest_share"
-    }
-    assert largest == {at: max(values) for at, values in heads.items()}
+def test_the_largest_share_is_told_of_other_sentences_than_it_is_chosen_by() -> None:
+    """The second head has most by the pairs 0 and 2, the first by the others and on the whole."""
+    pairs = np.repeat([0, 1, 2, 3], 2)
+    first = np.where(pairs % 2 == 0, 0.4, 0.9)
+    second = np.where(pairs % 2 == 0, 0.5, np.linspace(0.1, 0.3, 8))
+    rows = attention_shares(np.stack([first, second], 1)[None], "subject", pairs)
+    (largest,) = (one for one in rows if one.metric == "largest_share")
+    assert largest.condition == {"layer": 1, "group": "subject"}
+    assert (largest.value, largest.n) == (pytest.approx(second[[2, 3, 6, 7]].mean()), 4)
+
+
+def test_every_layer_and_group_has_a_largest_share(farm_context: Context) -> None:
+    found = [one for one in evaluate(model(), farm_context, SMALL) if one.metric == "largest_share"]
+    assert {(one.condition["layer"], one.condition["group"]) for one in found} == set(product((1, 2), places(3)))
+    assert {one.n for one in found} == {4}  # pairs 1 and 3 of five
 
 
 def test_one_attractor_is_the_last_one(farm_context: Context) -> None:

@@ -103,6 +103,7 @@ def test_another_task_is_refused() -> None:
     ("make", "message"),
     [
         (lambda: Options(distances="1, 2"), "'1, 2': expected numbers with blanks"),
+        (lambda: Options(distances="1 2²"), "'1 2²': expected numbers with blanks"),
         (lambda: Options(distances="2 1"), "'2 1': expected at least one number, each above"),
         (lambda: Options(distances="1 1"), "each above"),
         (lambda: Options(distances=""), "at least one number"),

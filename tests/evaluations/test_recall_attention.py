@@ -81,6 +81,18 @@ def test_the_finder_is_the_head_that_looks_at_the_key(layer: int, head: int) -> 
     ].value == pytest.approx(1 / 22, abs=1e-6)
 
 
+def test_the_finder_is_chosen_by_half_of_the_questions_and_told_of_the_other() -> None:
+    model = trained(TRANSFORMER)
+    looks = {distance: look(model.network, ask(CONTEXT, distance, 80))[..., 0] for distance in (1, 5, 20)}
+    by_head = np.mean([keys[:, :40].mean(1) for keys in looks.values()], axis=0)
+    layer, head = np.unravel_index(by_head.argmax(), by_head.shape)
+    rows = found(model)
+    assert rows["finder_layer"][""].value == layer + 1
+    for distance, keys in looks.items():
+        one = rows["finder_attention"][f"distance={distance}"]
+        assert (one.value, one.n) == (pytest.approx(keys[layer, 40:, head].mean()), 40)
+
+
 def test_before_training_is_the_network_of_the_seed_and_not_the_trained_one() -> None:
     model = looking(1, 0)
     untrained = found(model)["initial_key_attention"]["distance=20"].value

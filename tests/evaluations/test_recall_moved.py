@@ -24,6 +24,11 @@ def test_the_key_stands_behind_equal_parts_of_the_distractors() -> None:
     assert accuracies(Answers(find_key)).keys() == places | {(40, part) for part in (0, 10, 20, 30, 40)}
 
 
+def test_fewer_distractors_than_parts_have_each_place_once() -> None:
+    rows = list(evaluate(Answers(find_key), CONTEXT, Options(distractors="2", parts=4)))
+    assert [one.condition["before"] for one in rows if one.metric == "moved_accuracy"] == [0, 1, 2]
+
+
 def test_whoever_looks_for_a_key_finds_it_anywhere() -> None:
     assert set(accuracies(Answers(find_key)).values()) == {1}
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seedbed.documents import Documents
 from seedbed.tasks.recall import DISTRACTORS, KEYS, QUERY, VOCABULARY, Options, Task, questions, sequences
 
 
@@ -84,6 +85,17 @@ def test_an_odd_batch_belongs_to_the_earlier_range() -> None:
 def test_the_last_batch_holds_what_is_left() -> None:
     assert sampled_distances("4-4", 70).tolist() == [4] * 70
     assert len(sampled_distances("1-2 | 3-4", 0)) == 0
+
+
+@pytest.mark.parametrize("documents", [0, 1, 70, 200])
+def test_documents_are_the_sequences_of_the_batches_one_after_another(documents: int) -> None:
+    task, rng = Task(Options("1-20 | 50-100", batch=16)), np.random.default_rng(5)
+    found = task.sample(np.random.default_rng(5), documents)
+    expected = Documents.of(
+        sequence for size, distance in task._batches(rng, documents) for sequence in sequences(rng, size, distance)
+    )
+    for name in ("tokens", "offsets"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), strict=True)
 
 
 def test_nothing_is_kept_from_training() -> None:

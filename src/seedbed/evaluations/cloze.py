@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from seedbed.evaluations.context import Context, Filler
 from seedbed.evaluations.holes import counted, drawn, forwards, scored
+from seedbed.evaluations.sizes import require_positive
 from seedbed.observations import Observation
 
 
@@ -17,8 +18,7 @@ class Options:
     items: int = 500  # one in the first sentence of each of the first so many test documents
 
     def __post_init__(self) -> None:
-        if self.items < 1:
-            raise ValueError(f"items {self.items}: expected at least 1")
+        require_positive(items=self.items)
 
 
 def evaluate(model: Filler, context: Context, options: Options) -> Iterator[Observation]:

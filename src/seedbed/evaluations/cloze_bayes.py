@@ -17,6 +17,7 @@ import numpy as np
 from seedbed.documents import Documents, Tokens
 from seedbed.evaluations.context import Context, Continuer
 from seedbed.evaluations.holes import Holes, Numbers, counted, drawn, forwards, scored
+from seedbed.evaluations.sizes import require_positive
 from seedbed.objectives.scoring import among
 from seedbed.observations import Observation, Scalar
 
@@ -31,8 +32,7 @@ class Options:
     items: int = 500  # one in the first sentence of each of the first so many test documents
 
     def __post_init__(self) -> None:
-        if self.items < 1:
-            raise ValueError(f"items {self.items}: expected at least 1")
+        require_positive(items=self.items)
 
 
 def evaluate(model: Continuer, context: Context, options: Options) -> Iterator[Observation]:

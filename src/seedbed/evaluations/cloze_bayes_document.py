@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from seedbed.evaluations.cloze_bayes import by_bayes
 from seedbed.evaluations.context import Context, Continuer
 from seedbed.evaluations.holes import drawn
+from seedbed.evaluations.sizes import require_positive
 from seedbed.observations import Observation
 
 
@@ -21,8 +22,7 @@ class Options:
     items: int = 500  # one in the first sentence of each of the first so many test documents
 
     def __post_init__(self) -> None:
-        if self.items < 1:
-            raise ValueError(f"items {self.items}: expected at least 1")
+        require_positive(items=self.items)
 
 
 def evaluate(model: Continuer, context: Context, options: Options) -> Iterator[Observation]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from seedbed.documents import Documents, Tokens
 from seedbed.evaluations.context import Context, Infiller
 from seedbed.evaluations.sentences import periods
+from seedbed.evaluations.sizes import require_positive
 from seedbed.languages.automaton import Language
 from seedbed.languages.infilling import log_probabilities
 from seedbed.observations import Observation, mean
@@ -31,10 +32,7 @@ class Options:
     items: int = 500  # of each length: the first test documents whose first sentence has so many words
 
     def __post_init__(self) -> None:
-        if self.longest < 1:
-            raise ValueError(f"longest {self.longest}: expected at least 1")
-        if self.items < 1:
-            raise ValueError(f"items {self.items}: expected at least 1")
+        require_positive(longest=self.longest, items=self.items)
 
 
 def evaluate(model: Infiller, context: Context, options: Options) -> Iterator[Observation]:

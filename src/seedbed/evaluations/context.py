@@ -27,7 +27,8 @@ class Predictor(Protocol):
         """Log probability of each token to come next, after every token of the documents.
 
         Returns:
-            [tokens, vocabulary], in nats, in the order of ``documents.tokens``; every row sums to 1 after exp.
+            [tokens, vocabulary], in nats, in the order of ``documents.tokens``. A row sums to 1 after exp, or to 0
+            where the predictor holds what was read for impossible, as the language itself does.
         """
         ...
 

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from seedbed.batching import Layout, Packed, across
 from seedbed.documents import Documents
 from seedbed.evaluations.context import Context
+from seedbed.evaluations.sizes import require_positive
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.vocabulary import BEGIN, END
 from seedbed.observations import Observation, mean
@@ -37,9 +38,7 @@ class Options:
         Raises:
             ValueError: a number below 1.
         """
-        for name in ("documents", "longest"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
+        require_positive(documents=self.documents, longest=self.longest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +64,12 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
 
     With ``pair=forbidden`` it must be 0: no number changes at all. ``on`` is ``text``, or ``source`` for what an
     encoder reads. ``dependency_matrix`` is that of the example, a row an output, 1 where it hangs on the input.
+
+    Raises:
+        ValueError: no document is short enough.
     """
     model.network.eval()
-    short = np.flatnonzero(context.test.lengths <= options.longest)[: options.documents]
-    for name, matrix in _matrices(model, context.test.take(short)):
+    for name, matrix in _matrices(model, _short(context.test, options)):
         for pair, chosen in {"allowed": matrix.allowed, "forbidden": ~matrix.allowed}.items():
             counted = chosen & matrix.there
             owners = matrix.owners[:, None].expand_as(counted)[counted]
@@ -81,6 +82,16 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
         for name, matrix in _matrices(model, text):
             rows = ("".join(map(str, row.int().tolist())) for row in matrix.changed)
             yield Observation("dependency_matrix", math.nan, {"on": name}, text=" ".join(rows))
+
+
+def _short(test: Documents, options: Options) -> Documents:
+    """The documents that are changed."""
+    found = np.flatnonzero(test.lengths <= options.longest)[: options.documents]
+    if not len(found):
+        raise ValueError(
+            f"longest {options.longest}: no test document is so short; expected {test.lengths.min()} or above"
+        )
+    return test.take(found)
 
 
 def _matrices(model: TrainedModel, documents: Documents) -> Iterator[tuple[str, _Matrix]]:

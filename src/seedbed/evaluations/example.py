@@ -32,18 +32,29 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
     ``example_tokens`` is how many tokens are asked for, and ``example_given`` how many the model reads. Where it
     reads two streams, a bar stands between them. The same for all seeds.
     """
-    language, rng = context.language, stream(0, "example")
+    language = context.language
     language.encode(options.first)  # a word that is none is an error, one that is never asked for first is not
     document = Documents.of([[BEGIN, *language.encode(options.text), END]])
     missing = set(options.first.split())
-    for _ in range(_DRAWS):
-        batch = model.objective.examples(document, rng)
+    for batch in _draws(model, document):
+        if not missing:
+            return
         asked = language.decode(batch.targets.tolist())
         first = asked.partition(" ")[0]
         if first in missing:
             missing.remove(first)
             read = " | ".join(language.decode(one.tokens.tolist()) for one in batch.inputs)
             yield from _shown(batch, {"first": first}, asked, read)
+
+
+def _draws(model: TrainedModel, document: Documents) -> Iterator[Batch]:
+    """What the objective makes of a document again and again; once, where it leaves nothing to chance."""
+    rng = stream(0, "example")
+    for _ in range(_DRAWS):
+        before = rng.bit_generator.state
+        yield model.objective.examples(document, rng)
+        if rng.bit_generator.state == before:
+            return
 
 
 def _shown(batch: Batch, condition: dict[str, Scalar], asked: str, read: str) -> Iterator[Observation]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from seedbed.evaluations.context import Context, Predictor
+from seedbed.evaluations.sizes import require_positive
 from seedbed.languages import exact, words
 from seedbed.languages.automaton import Language
 from seedbed.languages.exact import Sentences
@@ -31,8 +32,7 @@ class Options:
     agreement: str = ""  # last word of an antecedent and the slot's word that agrees with it
 
     def __post_init__(self) -> None:
-        if self.window < 1:
-            raise ValueError(f"window {self.window}: expected at least 1 word")
+        require_positive(window=self.window)
 
 
 def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:

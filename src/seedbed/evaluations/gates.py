@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from seedbed.documents import Tokens
 from seedbed.evaluations.context import TaskContext
 from seedbed.evaluations.recall_questions import Questions, ask, questions_each
+from seedbed.evaluations.sizes import require_positive
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.models.gates import Gates, gates
 from seedbed.observations import Observation, Scalar
@@ -31,10 +32,11 @@ class Options:
         """Check the ranges.
 
         Raises:
-            ValueError: no distractor.
+            ValueError: no distractor, or a limit that no gate can be above.
         """
-        if self.distance < 1:
-            raise ValueError(f"distance {self.distance}: expected at least 1")
+        require_positive(distance=self.distance)
+        if not 0 <= self.keeping < 1:
+            raise ValueError(f"keeping {self.keeping}: expected at least 0 and less than 1")
 
 
 def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Iterator[Observation]:

@@ -13,7 +13,8 @@ from seedbed.decoding.choice import Choice
 from seedbed.decoding.writing import uniforms, written
 from seedbed.documents import Documents
 from seedbed.evaluations.context import Context, Writer
-from seedbed.languages.automaton import Language
+from seedbed.evaluations.sizes import require_positive
+from seedbed.languages.automaton import BOUNDARY, Language
 from seedbed.languages.exact import antecedents
 from seedbed.languages.vocabulary import BEGIN, END, PERIOD
 from seedbed.observations import Observation, Scalar, mean
@@ -37,9 +38,7 @@ class Options:
         Raises:
             ValueError: a number below 1, or a decoding that is none.
         """
-        for name in ("per_document", "longest"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
+        require_positive(per_document=self.per_document, longest=self.longest, window=self.window)
         self.choices()
 
     def choices(self) -> dict[str, Choice]:
@@ -66,15 +65,15 @@ def measured(
 ) -> Iterator[Observation]:
     """Shares of sentences: ``legal`` ones; ``illegal`` by the slot that the first error is in; different ones.
 
-    An <eos> before the period is an error at the slot that should have come. Errors in the slot of the options are
-    also told by whether its antecedent lies inside the window. Of the illegal sentences, if there are any,
-    ``outside_errors`` is the share of those outside, ``commonest_error`` the largest share that one slot has.
-    ``stopped_first`` is the share of sentences that begin with <eos>, and ``written`` the mean number of tokens
-    before it, the period included.
+    No sentence goes on after its period, so that no error is in what may follow one. An <eos> before the period is
+    an error at the slot that should have come. Errors in the slot of the options are also told by whether its
+    antecedent lies inside the window. Of the illegal sentences, if there are any, ``outside_errors`` is the share
+    of those outside, ``commonest_error`` the largest share that one slot has. ``stopped_first`` is the share of
+    sentences that begin with <eos>, and ``written`` the mean number of tokens before it, the period included.
     """
     errors = [language.first_error(sentence) for sentence in sentences]
     yield mean("legal", [error is None for error in errors], condition, "share")
-    for slot in sorted(set(filter(None, language.slots))):
+    for slot in _inside(language):
         yield mean("illegal", [error == slot for error in errors], {**condition, "error": slot}, "share")
     distances = _distances(language, sentences, errors, options)
     outside = distances > options.window
@@ -90,6 +89,11 @@ def measured(
     ended = sentences.tokens[sentences.offsets[1:] - 1] == END
     yield mean("stopped_first", ended & (sentences.lengths == 1), condition, "share")
     yield mean("written", sentences.lengths - ended, condition, "token")
+
+
+def _inside(language: Language) -> list[str]:
+    """The slots of a sentence: neither ``<bos>`` nor what may follow a period."""
+    return sorted({slot for state, slot in enumerate(language.slots) if slot and state not in (0, BOUNDARY)})
 
 
 def _distances(

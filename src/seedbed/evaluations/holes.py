@@ -79,7 +79,8 @@ class Holes:
         """
         holes = list(zip(self.sentences, self.places, strict=True))
         left = _words(self.language, [self.language.next_token(one[:place]) for one, place in holes])
-        right = _words(self.language, [_behind(self.language, one, int(place)) for one, place in holes])
+        beliefs = _beliefs(self.language, int(self.places.max()))
+        right = _words(self.language, [_behind(self.language, one, place, beliefs[place]) for one, place in holes])
         gain = divergence(self.truth, right) - divergence(self.truth, left)
         return np.where(np.abs(gain) < _SAME, "either", np.where(gain > 0, "before", "behind"))
 
@@ -166,19 +167,28 @@ def _slot(language: Language, state: int, word: int) -> str:
     return [*fitting, *(slot for slot in possible if slot not in alone)][0]
 
 
-def _behind(language: Language, sentence: Tokens, place: int) -> Numbers:
-    """[V], how likely each token is at a place of the first sentence together with all behind it.
+def _beliefs(language: Language, last: int) -> list[Numbers]:
+    """[S] by place up to the last: how likely each state is there, of sentences that go so far: a forward pass.
 
-    What stands before is hidden, only that it is so many words is known: a forward pass over states.
+    A sentence begins at place 1; before it, at ``<bos>``, there is nothing to say.
     """
     inside = language.probability.copy()
     inside[:, PERIOD] = 0.0
-    belief = np.eye(len(language.slots))[FIRST]
-    for _ in range(place - 1):
-        moved = belief[:, None] * inside
-        belief = np.bincount(language.next_state.ravel(), weights=moved.ravel(), minlength=len(belief))
+    beliefs = [np.zeros(len(language.slots)), np.eye(len(language.slots))[FIRST]]
+    for _ in range(last - 1):
+        moved = beliefs[-1][:, None] * inside
+        beliefs.append(np.bincount(language.next_state.ravel(), weights=moved.ravel(), minlength=len(moved)))
+    return beliefs
+
+
+def _behind(language: Language, sentence: Tokens, place: int, belief: Numbers) -> Numbers:
+    """[V], how likely each token is at a place of the first sentence together with all behind it.
+
+    What stands before is hidden; only ``belief``, [S], is known, which hangs on how many words it is.
+    """
     possible = np.flatnonzero(belief)
-    weights, states = belief[possible, None] * inside[possible], language.next_state[possible]
+    weights, states = belief[possible, None] * language.probability[possible], language.next_state[possible]
+    weights[:, PERIOD] = 0.0
     for token in sentence[place + 1 :]:
         weights, states = weights * language.probability[states, token], language.next_state[states, token]
     found: Numbers = weights.sum(0)

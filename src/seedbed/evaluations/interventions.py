@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from seedbed.documents import Documents
 from seedbed.evaluations.agreement import hits
 from seedbed.evaluations.context import Context
+from seedbed.evaluations.sizes import require_positive
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages import agreement
 from seedbed.languages.agreement import Beginnings
@@ -35,23 +36,22 @@ class Options:
         Raises:
             ValueError: an option below 1.
         """
-        for name in ("attractors", "pairs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} {getattr(self, name)}: expected at least 1")
+        require_positive(attractors=self.attractors, pairs=self.pairs)
 
 
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
     """``cut_accuracy`` by the group of positions that no later position may attend to, in all layers and heads.
 
-    ``cut=nothing`` is the model as it is. ``cut_change`` is by how many nats the probability of any next token
-    changes at most when the subject, cut off, takes the other number: 0, as no path is left. ``ablated_accuracy``
-    by the head, or all heads of a layer, that gives zeros instead of what it gathers; both count from 1.
+    ``cut=nothing`` is the model as it is. The last attractor is not cut off: the verb is predicted there, so that
+    no later position looks at it; the group ``attractors`` are the others. ``cut_change`` is by how many nats the
+    probability of any next token changes at most when the subject, cut off, takes the other number: 0, as no path
+    is left. ``ablated_accuracy`` by the head, or all heads of a layer, that gives zeros instead of what it
+    gathers; both count from 1.
     """
     test = agreement.beginnings(context.language, options.attractors, "opposite", options.pairs)
     layers = range(len(attention_layers(model.network)))
     yield _measured(model, test, "cut_accuracy", {"cut": "nothing"}, {})
     for group, places in agreement.places(options.attractors).items():
-        # The last attractor is where the verb is predicted: no later position looks at it.
         if places and group != "last attractor":
             yield _measured(model, test, "cut_accuracy", {"cut": group}, dict.fromkeys(layers, cut(places)))
     yield _unseen_change(model, context, options)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.evaluations.context import Context, Predictor
+from seedbed.evaluations.sizes import require_positive
 from seedbed.languages.exact import antecedents
 from seedbed.observations import Observation, mean
 
@@ -25,8 +26,7 @@ class Options:
     window: int = 5  # the antecedent's last word is at most so many words back: inside
 
     def __post_init__(self) -> None:
-        if self.window < 1:
-            raise ValueError(f"window {self.window}: expected at least 1 word")
+        require_positive(window=self.window)
 
 
 def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:

@@ -47,16 +47,17 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
 
     A head's shares add up to 1. ``uniform_attention`` is what a group would have if all tokens had the same.
     ``finder_attention`` is the key's share in the head that looks at the key most, on average over the distances,
-    and ``finder_layer`` its layer. ``initial_key_attention`` is the key's share before training, as a multiple of
-    the uniform one, over all heads and some of the questions, which differ little then. What ends behind a learned
-    position table yields no observation.
+    and ``finder_layer`` its layer; the head is chosen by the first half of the questions and told of the second,
+    since the largest of several shares is larger than it is in truth. ``initial_key_attention`` is the key's share
+    before training, as a multiple of the uniform one, over all heads and some of the questions, which differ
+    little then. What ends behind a learned position table yields no observation.
     """
     distances = readable(model, counts(options.distances))
     asked = {distance: ask(context, distance, questions_each(context)) for distance in distances}
     looks = {distance: look(model.network, questions) for distance, questions in asked.items()}
     for distance, weights in looks.items():
         yield from _shares(distance, weights)
-    yield from _finder({distance: weights[..., 0].mean(1) for distance, weights in looks.items()})
+    yield from _finder({distance: weights[..., 0] for distance, weights in looks.items()})
     untrained = model.initial()
     for distance, questions in asked.items():
         few = Questions(questions.tokens[:_FEW], questions.keys[:_FEW])
@@ -94,9 +95,11 @@ def _shares(distance: int, weights: NDArray[np.float64]) -> Iterator[Observation
 
 
 def _finder(keys: dict[int, NDArray[np.float64]]) -> Iterator[Observation]:
-    """The head with most attention on the key; ``keys`` has [layers, heads] by distance."""
-    together = np.mean(list(keys.values()), axis=0)
+    """The head with most attention on the key; ``keys`` has [layers, questions, heads] by distance."""
+    # In halves, not by turns: the keys themselves take turns, and every other question would ask for four of them.
+    half = min(shares.shape[1] for shares in keys.values()) // 2
+    together = np.mean([shares[:, :half].mean(1) for shares in keys.values()], axis=0)
     layer, head = np.unravel_index(together.argmax(), together.shape)
     yield Observation("finder_layer", int(layer) + 1, unit="layer")
     for distance, shares in keys.items():
-        yield Observation("finder_attention", float(shares[layer, head]), {"distance": distance}, "share")
+        yield mean("finder_attention", shares[layer, half:, head], {"distance": distance}, "share")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from seedbed.evaluations.context import Predictor, TaskContext
 from seedbed.evaluations.recall import losses
 from seedbed.evaluations.recall_questions import answers, ask, counts, questions_each, readable
+from seedbed.evaluations.sizes import require_positive
 from seedbed.observations import Observation, mean
 
 
@@ -31,19 +32,17 @@ class Options:
             ValueError: numbers of distractors that are none, or no part.
         """
         counts(self.distractors)
-        if self.parts < 1:
-            raise ValueError(f"parts {self.parts}: expected at least 1")
+        require_positive(parts=self.parts)
 
 
 def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterator[Observation]:
     """``moved_accuracy`` and ``moved_loss`` by the number of distractors and of those before the key.
 
-    With all of them before it the key is followed by the query; with none it is where training had it. What ends
-    behind a learned position table yields no observation.
+    With all of them before it the key is followed by the query; with none it is where training had it. Fewer
+    distractors than parts have fewer places. What ends behind a learned position table yields no observation.
     """
     for distractors in readable(model, counts(options.distractors)):
-        for part in range(options.parts + 1):
-            before = distractors * part // options.parts
+        for before in sorted({distractors * part // options.parts for part in range(options.parts + 1)}):
             asked = ask(context, distractors, questions_each(context), before)
             predicted = answers(model, asked)
             condition = {"distractors": distractors, "before": before}

@@ -80,7 +80,7 @@ def counts(text: str) -> list[int]:
     Raises:
         ValueError: a number that is none, or not above the one before it.
     """
-    if not all(part.isdigit() for part in text.split()):
+    if not all(part.isascii() and part.isdigit() for part in text.split()):
         raise ValueError(f"{text!r}: expected numbers with blanks between them, such as '1 2 5'")
     found = [int(part) for part in text.split()]
     if not found or sorted(set(found)) != found:

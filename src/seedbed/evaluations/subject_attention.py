@@ -56,6 +56,12 @@ class Queries:
         return self.documents.owners[self.places]
 
     @property
+    def even(self) -> NDArray[np.bool_]:
+        """[queries], whether its document has an even number, from 0: by these a head is chosen."""
+        even: NDArray[np.bool_] = self.owners % 2 == 0
+        return even
+
+    @property
     def seen(self) -> NDArray[np.int64]:
         """[queries], how many positions each sees, its own included."""
         return self.documents.positions[self.places] + 1
@@ -64,9 +70,10 @@ class Queries:
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
     """``attention_share`` of the subject by layer and head, and ``uniform_share`` if a head looked at all alike.
 
-    ``largest_share`` is that of the head with the largest one, whichever it is, in each layer and in all;
-    ``example_share`` is how much the latter looks at each token of an example. ``seen_positions`` is how many a
-    query sees on average, ``antecedent_words`` how many of them are the subject's, at least and at most.
+    ``largest_share`` is that of the head with the largest one, whichever it is, in each layer and in all, chosen
+    by the even documents and told of the odd ones, see `heads.attention_shares`. ``example_share`` is how much the
+    latter looks at each token of an example. ``seen_positions`` is how many a query sees on average,
+    ``antecedent_words`` how many of them are the subject's, at least and at most.
     """
     asked = queries(context, options)
     found = shares(model, asked)
@@ -78,8 +85,11 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
     if len(words):
         yield Observation("antecedent_words", int(words.min()), {"number": "least"}, "position")
         yield Observation("antecedent_words", int(words.max()), {"number": "most"}, "position")
-        yield Observation("largest_share", float(found.mean(1).max()), uniform, "share")
-        yield from _examples(model, context, options, largest(found))
+    if asked.even.any():
+        layer, head = largest(found[:, asked.even])
+        told = found[layer, ~asked.even, head]
+        yield mean("largest_share", told, uniform, "share", clusters=asked.owners[~asked.even])
+        yield from _examples(model, context, options, (layer, head))
 
 
 def queries(context: Context, options: Options) -> Queries:

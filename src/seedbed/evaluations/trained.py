@@ -15,7 +15,7 @@ from torch import nn
 from seedbed.decoding.following import Following
 from seedbed.documents import Documents
 from seedbed.log import Log
-from seedbed.models.initialisation import fill
+from seedbed.models import initialisation
 from seedbed.randomness import torch_stream
 
 
@@ -52,7 +52,7 @@ class TrainedModel:
         if self.initialisation is None:
             raise ValueError("training began with another run's weights, not with new ones: name only other runs")
         network = copy.deepcopy(self.network)
-        fill(network, torch_stream(self.initialisation, "initialisation"))
+        initialisation.fill(network, torch_stream(self.initialisation, "initialisation"))
         return network
 
     def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from seedbed.languages.automaton import Language
 from seedbed.languages.vocabulary import BEGIN
 from seedbed.languages.windows import histories, next_token
 from seedbed.references.continuing import continued
+from seedbed.references.material import require_language
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,17 @@ class Options:
 
 @dataclass(frozen=True)
 class Reference:
-    """The full language's next-token distribution, given all tokens so far or the last few."""
+    """The full language's next-token distribution, given all tokens so far or the last few.
+
+    Raises:
+        ValueError: there is no language but a task.
+    """
 
     options: Options
     language: Language
+
+    def __post_init__(self) -> None:
+        require_language("exact", self.language)
 
     def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
         """[tokens, vocabulary] in nats; minus infinity where a token cannot come."""

@@ -21,6 +21,7 @@ from seedbed.documents import Documents, Tokens
 from seedbed.languages.automaton import Language
 from seedbed.languages.vocabulary import BEGIN
 from seedbed.references.continuing import continued
+from seedbed.references.material import require_language
 
 Numbers = NDArray[np.float64]
 
@@ -46,11 +47,18 @@ class Options:
 
 @dataclass(frozen=True)
 class Reference:
-    """The n-gram model of a training corpus."""
+    """The n-gram model of a training corpus.
+
+    Raises:
+        ValueError: there is no language but a task, in whose vocabulary the id of ``<bos>`` is a word's.
+    """
 
     options: Options
     language: Language
     corpus: Documents
+
+    def __post_init__(self) -> None:
+        require_language("ngram", self.language)
 
     def log_probabilities(self, documents: Documents) -> Numbers:
         """[tokens, vocabulary] in nats; minus infinity for ``<bos>`` and structural tokens, which never come."""

@@ -91,7 +91,9 @@ class Task:
     def sample(self, rng: np.random.Generator, documents: int) -> Documents:
         """Draw so many sequences; the last batch may hold fewer than the others."""
         parts = [sequences(rng, size, distance) for size, distance in self._batches(rng, documents)]
-        return Documents.of(sequence for part in parts for sequence in part)
+        start = np.zeros(1, np.int64)
+        offsets = np.cumsum(np.concatenate([start, *(np.full(len(part), part.shape[1]) for part in parts)]))
+        return Documents(np.concatenate([start[:0], *(part.ravel() for part in parts)]), offsets)
 
     def _batches(self, rng: np.random.Generator, documents: int) -> Iterator[tuple[int, int]]:
         """The size and the distance of every batch."""
