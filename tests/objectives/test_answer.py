@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from seedbed.batching import Packed
 from seedbed.documents import Documents
 from seedbed.models import recurrent
+from seedbed.models.embedding import chosen
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.objectives import scoring
 from seedbed.objectives.answer import Objective, Options
@@ -20,8 +21,8 @@ OBJECTIVE = Objective(Options(), 5)
 class Repeats(nn.Module):
     """Gives the token it reads twice the odds of any other."""
 
-    def forward(self, batch: Packed) -> Tensor:
-        return np.log(2) * nn.functional.one_hot(batch.tokens, 5).float()
+    def forward(self, batch: Packed, scored: Tensor | None = None) -> Tensor:
+        return np.log(2) * nn.functional.one_hot(chosen(batch.tokens, scored), 5).float()
 
 
 def examples(documents: Documents) -> Batch:
@@ -45,10 +46,10 @@ def test_the_loss_is_the_sum_over_answers_with_their_count() -> None:
 
 def test_chance_on_recall_is_ln_8() -> None:
     class Knows(nn.Module):
-        def forward(self, batch: Packed) -> Tensor:
+        def forward(self, batch: Packed, scored: Tensor | None = None) -> Tensor:
             likely = torch.zeros(len(recall.VOCABULARY))
             likely[recall.KEYS :] = -torch.inf
-            return likely.expand(len(batch.tokens), -1)
+            return likely.expand(len(chosen(batch.tokens, scored)), -1)
 
     sequences = recall.Task(recall.Options()).sample(np.random.default_rng(0), 100)
     total, count = OBJECTIVE.loss(Knows(), examples(sequences))

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from seedbed.batching import Mask, Packed, across
 from seedbed.models import cache
 from seedbed.models.attention import cross_slots, head_slots
-from seedbed.models.embedding import Embedding
+from seedbed.models.embedding import Embedding, chosen
 from seedbed.models.layers import DecoderLayer, Layer
 from seedbed.models.positions import position_vectors
 from seedbed.models.sizes import require_positive
@@ -87,8 +87,15 @@ class Model(nn.Module):
         self.decoder = nn.ModuleList(DecoderLayer(width, heads, inner) for _ in range(options.decoder_layers))
         self.decoder_norm = nn.LayerNorm(width)
 
-    def forward(self, source: Packed, target: Packed) -> Float[Tensor, "target_tokens vocabulary"]:
+    def forward(
+        self, source: Packed, target: Packed, scored: Int[Tensor, " scored"] | None = None
+    ) -> Float[Tensor, "scored vocabulary"]:
         """Logits for what follows each token of the target, flat in document order.
+
+        Args:
+            source: What the encoder reads.
+            target: What the decoder reads.
+            scored: Indices of the target's flat tokens whose logits are asked for; None is all.
 
         Raises:
             ValueError: source and target are not of the same number of documents.
@@ -98,7 +105,7 @@ class Model(nn.Module):
         cross = cross_slots(across(target, source), target.positions, source.positions, self.heads)
         for layer in self.decoder:
             hidden = layer(hidden, slots, read, cross)
-        return self._logits(hidden)
+        return self._logits(chosen(hidden, scored))
 
     @torch.no_grad()
     def start(self, source: Packed) -> State:

@@ -61,12 +61,21 @@ class Model(nn.Module):
         )
         self.output = None if options.tied else nn.Linear(options.hidden, vocabulary)
 
-    def forward(self, batch: Packed) -> Float[Tensor, "tokens vocabulary"]:
-        """Logits for what follows each token, flat in document order."""
+    def forward(
+        self, batch: Packed, scored: Int[Tensor, " scored"] | None = None
+    ) -> Float[Tensor, "scored vocabulary"]:
+        """Logits for what follows each token, flat in document order.
+
+        Args:
+            batch: What is read.
+            scored: Indices of the flat tokens whose logits are asked for; None is all.
+        """
         hidden = self.embedding(batch.tokens[batch.times.order])
         for layer in self.layers:
             hidden = layer(hidden, batch.times)
-        return self._logits(hidden).index_select(0, batch.times.place)
+        if scored is None:
+            return self._logits(hidden).index_select(0, batch.times.place)
+        return self._logits(hidden.index_select(0, batch.times.place[scored]))
 
     def start(self, batch: int) -> list[State]:
         """The states of all layers before any token, for so many documents side by side."""

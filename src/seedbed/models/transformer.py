@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from seedbed.batching import Mask, Packed
 from seedbed.models.attention import HeadSlots, head_slots
 from seedbed.models.cache import State
-from seedbed.models.embedding import Embedding
+from seedbed.models.embedding import Embedding, chosen
 from seedbed.models.layers import Layer
 from seedbed.models.positions import LearnedPositions, distance_bias, position_vectors, turns
 from seedbed.models.sizes import require_positive
@@ -83,8 +83,14 @@ class Model(nn.Module):
         learned = options.positions == "learned"
         self.table = LearnedPositions(options.max_positions, width, options.position_std) if learned else None
 
-    def forward(self, batch: Packed) -> Float[Tensor, "tokens vocabulary"]:
+    def forward(
+        self, batch: Packed, scored: Int[Tensor, " scored"] | None = None
+    ) -> Float[Tensor, "scored vocabulary"]:
         """Logits for what follows each token, flat in document order.
+
+        Args:
+            batch: What is read.
+            scored: Indices of the flat tokens whose logits are asked for; None is all.
 
         Raises:
             ValueError: a document is longer than the table of learned positions.
@@ -93,7 +99,7 @@ class Model(nn.Module):
         slots = self._slots(batch)
         for layer in self.layers:
             hidden = layer(hidden, slots)
-        return self._logits(hidden)
+        return self._logits(chosen(hidden, scored))
 
     def start(self, batch: int) -> State:
         """The state before any token, for so many documents side by side."""

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seedbed.batching import Packed
-from seedbed.models.embedding import Embedding
+from seedbed.models.embedding import Embedding, chosen
 from seedbed.models.sizes import require_positive
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "gelu": F.gelu, "relu": F.relu}
@@ -57,11 +57,19 @@ class Model(nn.Module):
         self.expand = nn.Linear(options.words * options.embedding, options.hidden)
         self.output = nn.Linear(options.hidden, vocabulary)
 
-    def forward(self, batch: Packed) -> Float[Tensor, "tokens vocabulary"]:
-        """Logits for what follows each token, flat in document order."""
+    def forward(
+        self, batch: Packed, scored: Int[Tensor, " scored"] | None = None
+    ) -> Float[Tensor, "scored vocabulary"]:
+        """Logits for what follows each token, flat in document order.
+
+        Args:
+            batch: What is read.
+            scored: Indices of the flat tokens whose logits are asked for; None is all.
+        """
         back = torch.arange(self.words - 1, -1, -1)
-        place = torch.arange(len(batch.tokens))[:, None] - back
-        seen = batch.tokens[place.clamp(min=0)].where(batch.positions[:, None] >= back, self.empty)
+        place = chosen(torch.arange(len(batch.tokens)), scored)[:, None]
+        there = chosen(batch.positions, scored)[:, None] >= back
+        seen = batch.tokens[(place - back).clamp(min=0)].where(there, self.empty)
         return self._logits(seen)
 
     def start(self, batch: int) -> Int[Tensor, "batch words"]:
