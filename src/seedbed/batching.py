@@ -149,13 +149,18 @@ class Packed:
         tokens: [tokens], the ids.
         positions: [tokens], the place of each token in its document, from 0.
         lengths: [documents], tokens in each.
-        layout: Where attention finds them.
+        prefixes: [documents], how many leading positions everyone in the document may see; None is causal.
     """
 
     tokens: Int[Tensor, " tokens"]
     positions: Int[Tensor, " tokens"]
     lengths: Int[Tensor, " documents"]
-    layout: Layout
+    prefixes: NDArray[np.int64] | None
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where attention finds them; models without attention never ask."""
+        return _within(self.lengths.numpy(), self.prefixes)
 
     @cached_property
     def times(self) -> Times:
@@ -184,7 +189,7 @@ def pack(documents: Documents, prefixes: Sequence[int] | NDArray[np.int64] | Non
         torch.from_numpy(documents.tokens),
         torch.from_numpy(documents.positions),
         torch.from_numpy(documents.lengths),
-        _within(documents.lengths, prefix),
+        prefix,
     )
 
 
