@@ -75,14 +75,6 @@ class Mask:
         """This mask with more to add to the scores, head by head."""
         return Mask(self.bias + bias, self.sees)
 
-    def without(self, forbidden: Bool[Tensor, "heads queries keys"]) -> Mask:
-        """This mask with less to see, in one head or in all (1); a query that sees nothing more gets zeros."""
-        allowed = (self.bias > -torch.inf) & ~forbidden
-        if self.sees is not None:
-            allowed = allowed & (self.sees > 0)
-        sees = allowed.any(-1, keepdim=True)
-        return Mask(self.bias.masked_fill(~allowed & sees, -torch.inf), sees.float())
-
 
 @dataclass(frozen=True, eq=False)
 class Block:

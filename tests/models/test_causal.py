@@ -104,6 +104,13 @@ def test_a_batch_equals_its_documents_one_by_one(kind: Kind) -> None:
     close(model(pack(documents)), torch.cat([model(pack(one)) for one in singles(documents)]), 1e-5)
 
 
+@pytest.mark.parametrize("kind", [*RECURRENT, *WINDOWS], ids=str)
+def test_a_model_without_attention_makes_no_layout_for_it(kind: Kind) -> None:
+    batch = pack(random_documents(LENGTHS))
+    kind.make()(batch)
+    assert "layout" not in vars(batch)
+
+
 @every_kind
 def test_all_gradients_of_a_batch_equal_those_of_its_documents(kind: Kind) -> None:
     model, documents = kind.make().double(), random_documents([length + 1 for length in LENGTHS])
