@@ -17,21 +17,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from seedbed.decoding.following import Following
-from seedbed.documents import Documents, Tokens
+from seedbed.documents import Documents, Tokens, joined, selected, single, split, within
 from seedbed.languages.vocabulary import BEGIN, END, Vocabulary
 from seedbed.objectives import scoring
-from seedbed.objectives.choosing import choose, to_hide, within
-from seedbed.objectives.conditioning import (
-    beginning,
-    conditional,
-    continuation,
-    ended,
-    joined,
-    require_marks,
-    selected,
-    single,
-    split,
-)
+from seedbed.objectives.choosing import choose, to_hide
+from seedbed.objectives.conditioning import beginning, conditional, continuation, ended, require_marks
 from seedbed.objectives.scoring import Batch, Numbers
 
 
