@@ -104,6 +104,13 @@ def test_a_batch_equals_its_documents_one_by_one(kind: Kind) -> None:
     close(model(pack(documents)), torch.cat([model(pack(one)) for one in singles(documents)]), 1e-5)
 
 
+@every_kind
+def test_a_model_says_whether_it_reads_more_than_the_past(kind: Kind) -> None:
+    model, documents = kind.make(), random_documents(LENGTHS)
+    alike = torch.equal(model(pack(documents)), model(pack(documents, documents.lengths)))
+    assert alike == (model.reads == ("causal",))
+
+
 @pytest.mark.parametrize("kind", [*RECURRENT, *WINDOWS], ids=str)
 def test_a_model_without_attention_makes_no_layout_for_it(kind: Kind) -> None:
     batch = pack(random_documents(LENGTHS))

@@ -96,6 +96,12 @@ def test_a_right_project_passes_and_nothing_is_kept(project: Project) -> None:
             "runs.flm: ",
         ),
         (
+            "{kind: transformer, d_model: 8, heads: 2, layers: 1, d_ff: 8, positions: learned}\n"
+            "    objective: {kind: flm}\n",
+            "{kind: recurrent, hidden: 8}\n    objective: {kind: plm}\n",
+            "runs.flm: objective plm is prefix here, and model recurrent reads causal: take another model",
+        ),
+        (
             "positions: learned}\n    objective: {kind: flm}\n",
             "positions: none}\n    objective: {kind: flm}\n",
             "evaluations.untouched, measuring flm: untouched measures runs with a learned position table",

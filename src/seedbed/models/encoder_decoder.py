@@ -76,6 +76,9 @@ class State:
 class Model(nn.Module):
     """Embedding and positions, encoder and decoder with a final norm each, and the embedding again as output."""
 
+    #: What an objective may be for the model to read it as it is meant.
+    reads = ("encoder_decoder",)
+
     def __init__(self, options: Options, vocabulary: int) -> None:
         """Make a model; its weights are `initialisation.fill`'s business."""
         super().__init__()

@@ -51,6 +51,9 @@ class Options:
 class Model(nn.Module):
     """Embedding, recurrent layers, and a linear output or the embedding again."""
 
+    #: What an objective may be for the model to read it as it is meant.
+    reads = ("causal",)
+
     def __init__(self, options: Options, vocabulary: int) -> None:
         """Make a model; its weights are `initialisation.fill`'s business."""
         super().__init__()

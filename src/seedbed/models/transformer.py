@@ -66,6 +66,9 @@ class Options:
 class Model(nn.Module):
     """Embedding and positions, layers, a final norm if they are pre-norm, and the embedding again as output."""
 
+    #: What an objective may be for the model to read it as it is meant.
+    reads = ("causal", "prefix", "bidirectional")
+
     def __init__(self, options: Options, vocabulary: int) -> None:
         """Make a model; its weights are `initialisation.fill`'s business."""
         super().__init__()

@@ -48,6 +48,9 @@ class Model(nn.Module):
     slots are empty is how far back `<bos>` stands, which the model sees anyway.
     """
 
+    #: What an objective may be for the model to read it as it is meant.
+    reads = ("causal",)
+
     def __init__(self, options: Options, vocabulary: int) -> None:
         """Make a model; its weights are `initialisation.fill`'s business."""
         super().__init__()

@@ -22,6 +22,8 @@ class Options:
 class Objective:
     """A document's last token is scored: ``a b c`` is read as ``a b``, and scored after ``b`` on ``c``."""
 
+    reads = "causal"
+
     def __init__(self, options: Options, vocabulary: Vocabulary) -> None:
         """Make the objective; neither argument matters to it, every objective takes both."""
 

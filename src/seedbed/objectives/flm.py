@@ -47,6 +47,7 @@ class Objective:
         """
         if options.architecture == "encoder_decoder":
             require_marks(vocabulary, "an encoder-decoder")
+        self.reads = options.architecture
         self.leaks = options.architecture == "bidirectional"
         self.architecture: Architecture = (
             "encoder_decoder" if options.architecture == "encoder_decoder" else "causal"

@@ -52,6 +52,8 @@ class Objective:
     6.6 times as many tokens, as the lecture says.
     """
 
+    reads = "bidirectional"
+
     def __init__(self, options: Options, vocabulary: Vocabulary) -> None:
         """Make the objective.
 

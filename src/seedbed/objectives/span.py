@@ -63,6 +63,7 @@ class Objective:
             ValueError: the vocabulary has no <x0>, or no <bos> and <eos>.
         """
         require_marks(vocabulary, "span")
+        self.reads = options.architecture
         self.options, self.words, self.size = options, vocabulary.word_ids, len(vocabulary)
         names = takewhile(lambda name: name in vocabulary.tokens, (f"<x{index}>" for index in count(1)))
         self.sentinels = np.array([vocabulary.id(name) for name in ("<x0>", *names)])
