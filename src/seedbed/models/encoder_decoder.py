@@ -19,7 +19,7 @@ from seedbed.models.attention import cross_slots, head_slots
 from seedbed.models.embedding import Embedding, chosen
 from seedbed.models.layers import DecoderLayer, Layer
 from seedbed.models.positions import position_vectors
-from seedbed.models.sizes import require_positive
+from seedbed.models.sizes import require_deviations, require_positive
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Options:
         """Check what hangs together.
 
         Raises:
-            ValueError: a size below 1, heads that do not divide d_model, or an odd d_model.
+            ValueError: a size below 1, a deviation below 0, heads that do not divide d_model, or an odd d_model.
         """
         require_positive(
             d_model=self.d_model,
@@ -47,6 +47,7 @@ class Options:
             decoder_layers=self.decoder_layers,
             d_ff=self.d_ff,
         )
+        require_deviations(embedding_std=self.embedding_std)
         if self.d_model % self.heads:
             raise ValueError(f"heads: {self.heads} do not divide d_model, {self.d_model}")
         if self.d_model % 2:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from seedbed.batching import Packed
 from seedbed.models.embedding import Embedding
 from seedbed.models.recurrence import Recurrence, State
-from seedbed.models.sizes import require_positive
+from seedbed.models.sizes import require_deviations, require_positive
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,11 @@ class Options:
         """Check what hangs together.
 
         Raises:
-            ValueError: a size below 1, a forget gate that the cell lacks, or a tied output of another width.
+            ValueError: a size below 1, a deviation below 0, a forget gate that the cell lacks, or a tied output of
+                another width.
         """
         require_positive(embedding=self.embedding, hidden=self.hidden, layers=self.layers)
+        require_deviations(embedding_std=self.embedding_std)
         if self.forget_bias and self.cell != "lstm":
             raise ValueError(
                 f"forget_bias is {self.forget_bias}, but only the lstm has a forget gate, no {self.cell}"

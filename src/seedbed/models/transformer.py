@@ -18,7 +18,7 @@ from seedbed.models.cache import State
 from seedbed.models.embedding import Embedding, chosen
 from seedbed.models.layers import Layer
 from seedbed.models.positions import LearnedPositions, distance_bias, position_vectors, turns
-from seedbed.models.sizes import require_positive
+from seedbed.models.sizes import require_deviations, require_positive
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ class Options:
         """Check what hangs together.
 
         Raises:
-            ValueError: a size below 1, heads that do not divide d_model, or an odd width for positions in pairs.
+            ValueError: a size below 1, a deviation below 0, heads that do not divide d_model, or an odd width for
+                positions in pairs.
         """
         require_positive(
             d_model=self.d_model,
@@ -54,6 +55,9 @@ class Options:
             layers=self.layers,
             d_ff=self.d_ff,
             max_positions=self.max_positions,
+        )
+        require_deviations(
+            embedding_std=self.embedding_std, position_std=self.position_std, linear_std=self.linear_std
         )
         if self.d_model % self.heads:
             raise ValueError(f"heads: {self.heads} do not divide d_model, {self.d_model}")
@@ -64,7 +68,10 @@ class Options:
 
 
 class Model(nn.Module):
-    """Embedding and positions, layers, a final norm if they are pre-norm, and the embedding again as output."""
+    """Embedding, positions if told at the input, layers, a final norm if these are pre-norm, and an output.
+
+    The output is the embedding again, or a table of its own if it is not tied.
+    """
 
     #: What an objective may be for the model to read it as it is meant.
     reads = ("causal", "prefix", "bidirectional")

@@ -6,7 +6,6 @@ out of its sight; what lies in the window counts even across the end of a senten
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,10 +15,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seedbed.batching import Packed
+from seedbed.models.activations import ACTIVATIONS
 from seedbed.models.embedding import Embedding, chosen
-from seedbed.models.sizes import require_positive
-
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "gelu": F.gelu, "relu": F.relu}
+from seedbed.models.sizes import require_deviations, require_positive
 
 
 @dataclass(frozen=True)
@@ -33,12 +31,13 @@ class Options:
     embedding_std: float = 1.0  # of the initial embeddings
 
     def __post_init__(self) -> None:
-        """Check the sizes.
+        """Check the ranges.
 
         Raises:
-            ValueError: one is below 1.
+            ValueError: a size below 1, or a deviation below 0.
         """
         require_positive(words=self.words, embedding=self.embedding, hidden=self.hidden)
+        require_deviations(embedding_std=self.embedding_std)
 
 
 class Model(nn.Module):
@@ -55,7 +54,7 @@ class Model(nn.Module):
         """Make a model; its weights are `initialisation.fill`'s business."""
         super().__init__()
         self.words, self.empty = options.words, vocabulary
-        self.activation = _ACTIVATIONS[options.activation]
+        self.activation = ACTIVATIONS[options.activation]
         self.embedding = Embedding(vocabulary, options.embedding, options.embedding_std, scale=False)
         self.expand = nn.Linear(options.words * options.embedding, options.hidden)
         self.output = nn.Linear(options.hidden, vocabulary)

@@ -133,7 +133,7 @@ def fit(
 
 
 def _require_fit(network: nn.Module, objective: object, run: Run) -> None:
-    """Refuse a model that does not see what its objective shows, and would be trained on something else unnoticed."""
+    """Refuse a model that does not see all its objective shows: it would train on something else unnoticed."""
     needed, reads = getattr(objective, "reads", "causal"), getattr(network, "reads", ("causal",))
     if needed not in reads:
         raise ConfigError(
