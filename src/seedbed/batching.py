@@ -75,14 +75,6 @@ class Mask:
         """This mask with more to add to the scores, head by head."""
         return Mask(self.bias + bias, self.sees)
 
-    def without(self, forbidden: Bool[Tensor, "heads queries keys"]) -> Mask:
-        """This mask with less to see, in one head or in all (1); a query that sees nothing more gets zeros."""
-        allowed = (self.bias > -torch.inf) & ~forbidden
-        if self.sees is not None:
-            allowed = allowed & (self.sees > 0)
-        sees = allowed.any(-1, keepdim=True)
-        return Mask(self.bias.masked_fill(~allowed & sees, -torch.inf), sees.float())
-
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -149,13 +141,18 @@ class Packed:
         tokens: [tokens], the ids.
         positions: [tokens], the place of each token in its document, from 0.
         lengths: [documents], tokens in each.
-        layout: Where attention finds them.
+        prefixes: [documents], how many leading positions everyone in the document may see; None is causal.
     """
 
     tokens: Int[Tensor, " tokens"]
     positions: Int[Tensor, " tokens"]
     lengths: Int[Tensor, " documents"]
-    layout: Layout
+    prefixes: NDArray[np.int64] | None
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where attention finds them; models without attention never ask."""
+        return _within(self.lengths.numpy(), self.prefixes)
 
     @cached_property
     def times(self) -> Times:
@@ -184,7 +181,7 @@ def pack(documents: Documents, prefixes: Sequence[int] | NDArray[np.int64] | Non
         torch.from_numpy(documents.tokens),
         torch.from_numpy(documents.positions),
         torch.from_numpy(documents.lengths),
-        _within(documents.lengths, prefix),
+        prefix,
     )
 
 

@@ -54,7 +54,7 @@ class Documents:
     @cached_property
     def positions(self) -> Tokens:
         """[tokens], the place of each token in its document, from 0."""
-        return np.arange(len(self.tokens)) - np.repeat(self.offsets[:-1], self.lengths)
+        return within(self.lengths)
 
     @cached_property
     def owners(self) -> Tokens:
@@ -80,3 +80,31 @@ class Documents:
         if (self.lengths < 1).any():
             raise ValueError("an empty document has no token to drop")
         return Documents(np.delete(self.tokens, places), self.offsets - np.arange(len(self) + 1))
+
+
+def within(sizes: Tokens) -> Tokens:
+    """[sum of sizes], 0 to ``sizes[i] - 1`` for each document i."""
+    places: Tokens = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return places
+
+
+def single(token: int, documents: int) -> Documents:
+    """So many documents of one and the same token."""
+    return Documents(np.full(documents, token), np.arange(documents + 1))
+
+
+def split(documents: Documents, given: Tokens) -> tuple[Documents, Documents]:
+    """The first ``given`` tokens of each document, and the others."""
+    first = documents.positions < given[documents.owners]
+    return selected(documents, first), selected(documents, ~first)
+
+
+def selected(documents: Documents, chosen: NDArray[np.bool_]) -> Documents:
+    """The documents with some of their tokens only; ``chosen`` is [tokens]."""
+    return Documents(documents.tokens[chosen], np.concatenate([[0], np.cumsum(chosen)])[documents.offsets])
+
+
+def joined(first: Documents, second: Documents) -> Documents:
+    """Each document of the one with that of the other behind it."""
+    ends = np.repeat(first.offsets[1:], second.lengths)
+    return Documents(np.insert(first.tokens, ends, second.tokens), first.offsets + second.offsets)

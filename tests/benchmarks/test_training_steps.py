@@ -19,6 +19,7 @@ from torch.nn import functional as F
 from seedbed.batching import Packed
 from seedbed.documents import Documents
 from seedbed.models import recurrent, transformer, window
+from seedbed.models.embedding import chosen
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.models.layers import Layer
 from seedbed.models.positions import sinusoidal
@@ -199,10 +200,10 @@ class TorchRecurrent(nn.Module):
         self.embedding = nn.Embedding(VOCABULARY, 64)
         self.layer, self.output = kind(64, hidden), nn.Linear(hidden, VOCABULARY)
 
-    def forward(self, batch: Packed) -> Tensor:
+    def forward(self, batch: Packed, scored: Tensor | None = None) -> Tensor:
         data = self.embedding(batch.tokens[batch.times.order])
         hidden, _ = self.layer(nn.utils.rnn.PackedSequence(data, torch.tensor(batch.times.sizes)))
-        return self.output(hidden.data)[batch.times.place]
+        return self.output(chosen(hidden.data[batch.times.place], scored))
 
 
 @pytest.mark.benchmark

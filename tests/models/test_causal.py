@@ -89,6 +89,11 @@ def together(model: torch.nn.Module, tokens: Tensor) -> Tensor:
     return model(pack(Documents.of(tokens.tolist()))).unflatten(0, tokens.shape).detach()
 
 
+def slopes(model: torch.nn.Module, logits: Tensor) -> tuple[Tensor, ...]:
+    """The gradients of the logits' squares, summed up."""
+    return torch.autograd.grad((logits**2).sum(), list(model.parameters()), materialize_grads=True)
+
+
 def random_tokens(batch: int, length: int) -> Tensor:
     return torch.randint(VOCABULARY, (batch, length), generator=torch.Generator().manual_seed(1))
 
@@ -100,10 +105,36 @@ def test_a_batch_equals_its_documents_one_by_one(kind: Kind) -> None:
 
 
 @every_kind
+def test_a_model_says_whether_it_reads_more_than_the_past(kind: Kind) -> None:
+    model, documents = kind.make(), random_documents(LENGTHS)
+    alike = torch.equal(model(pack(documents)), model(pack(documents, documents.lengths)))
+    assert alike == (model.reads == ("causal",))
+
+
+@pytest.mark.parametrize("kind", [*RECURRENT, *WINDOWS], ids=str)
+def test_a_model_without_attention_makes_no_layout_for_it(kind: Kind) -> None:
+    batch = pack(random_documents(LENGTHS))
+    kind.make()(batch)
+    assert "layout" not in vars(batch)
+
+
+@every_kind
 def test_all_gradients_of_a_batch_equal_those_of_its_documents(kind: Kind) -> None:
     model, documents = kind.make().double(), random_documents([length + 1 for length in LENGTHS])
     for packed, alone in zip(gradients(model, [documents]), gradients(model, singles(documents)), strict=True):
         close(packed, alone, 1e-10)
+
+
+@every_kind
+@pytest.mark.parametrize("asked", [[5, 3, 200, 3], []], ids=["some, one twice", "none"])
+def test_logits_asked_for_at_some_tokens_are_theirs_of_all_with_their_gradients(
+    kind: Kind, asked: list[int]
+) -> None:
+    model, batch = kind.make().double(), pack(random_documents(LENGTHS))
+    some, of_all = model(batch, torch.tensor(asked, dtype=torch.long)), model(batch)[asked]
+    close(some, of_all, 1e-12)
+    for one, other in zip(slopes(model, some), slopes(model, of_all), strict=True):
+        close(one, other, 1e-10)
 
 
 @settings(max_examples=40, deadline=None)

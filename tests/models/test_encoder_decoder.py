@@ -57,6 +57,18 @@ def test_all_gradients_of_a_batch_equal_those_of_its_documents(options: Options)
         close(one, other, 1e-9)
 
 
+@every_size
+def test_logits_asked_for_at_some_tokens_are_theirs_of_all_with_their_gradients(options: Options) -> None:
+    model, (sources, targets) = model_of(options).double(), two_streams(SOURCES, TARGETS)
+    asked = torch.tensor([5, 3, 60, 3])
+    some = model(read(sources), pack(targets), asked)
+    of_all = logits(model, sources, targets)[asked]
+    close(some, of_all, 1e-12)
+    slopes = (torch.autograd.grad((each**2).sum(), list(model.parameters())) for each in (some, of_all))
+    for one, other in zip(*slopes, strict=True):
+        close(one, other, 1e-10)
+
+
 @settings(max_examples=20, deadline=None)
 @given(lengths=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=8))
 def test_documents_of_any_lengths_equal_themselves_alone(lengths: list[tuple[int, int]]) -> None:
@@ -197,6 +209,7 @@ def test_blocks_count_as_the_lecture_says(d_model: int, inner: int, block: int, 
         ({"d_model": 63, "heads": 3}, "even d_model, not 63"),
         ({"heads": 5}, "heads: 5 do not divide d_model, 64"),
         ({"decoder_layers": 0}, "decoder_layers is at least 1, not 0"),
+        ({"embedding_std": -1.0}, "embedding_std is at least 0, not -1"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(changes: dict[str, object], message: str) -> None:

@@ -11,8 +11,17 @@ from torch import Tensor, nn
 from seedbed.batching import Mask, pack
 from seedbed.documents import Documents
 from seedbed.models import recurrent, transformer
-from seedbed.models.attention import Attention, Forbidden, head_slots
-from seedbed.models.inspection import ablated, attention, cut, longest_document, restricted
+from seedbed.models.attention import Attention, head_slots
+from seedbed.models.inspection import (
+    Forbidden,
+    ablated,
+    attention,
+    cut,
+    longest_document,
+    restricted,
+    weights,
+    without,
+)
 
 LENGTHS = [1, 12, 30, 2, 9]
 OPTIONS = [
@@ -47,6 +56,12 @@ def test_attention_is_a_distribution_over_what_came_before(options: transformer.
     close(found.sum(-1), torch.ones(2, sum(LENGTHS), 3), 1e-6)
     later = torch.arange(32) > batch.positions[:, None]
     assert not (found * later[None, :, None]).any()
+
+
+@every_kind
+def test_attention_asked_for_at_some_tokens_is_theirs_of_all(options: transformer.Options) -> None:
+    model, batch, asked = network(options), pack(random_documents(LENGTHS)), torch.tensor([50, 0, 3, 44, 3])
+    assert torch.equal(attention(model, batch, asked), attention(model, batch)[:, asked])
 
 
 @every_kind
@@ -152,7 +167,7 @@ def test_what_sees_nothing_has_no_gradient() -> None:
 
 def test_a_query_that_saw_nothing_before_still_sees_nothing() -> None:
     mask = Mask.of(torch.tensor([[[False, False], [True, True]]]))
-    found = mask.without(torch.tensor([[[True, False], [True, False]]]))
+    found = without(mask, torch.tensor([[[True, False], [True, False]]]))
     assert found.sees is not None
     assert found.sees.flatten().tolist() == [0, 1]
     assert found.bias[0, 0].softmax(-1)[1].tolist() == [0, 1]
@@ -174,7 +189,7 @@ def test_attention_of_one_layer_equals_the_softmax_of_its_scores() -> None:
     query, key, _ = layer.project(hidden).view(5, 3, width).unbind(1)
     scores = (query @ key.T / 2).masked_fill(~torch.ones(5, 5).tril().bool(), -torch.inf)
     batch = pack(random_documents([5]))
-    found = layer.weights(hidden, head_slots(batch.layout, batch.positions, 1))
+    found = weights(layer, hidden, head_slots(batch.layout, batch.positions, 1), torch.arange(5))
     close(found[:, 0, :5], scores.softmax(-1), 1e-6)
 
 

@@ -147,6 +147,7 @@ def test_a_high_forget_gate_keeps_the_cell() -> None:
         ({"tied": True}, "embedding and hidden to be equal, not 64 and 140"),
         ({"hidden": 0}, "hidden is at least 1, not 0"),
         ({"layers": 0}, "layers is at least 1, not 0"),
+        ({"embedding_std": -1.0}, "embedding_std is at least 0, not -1"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(changes: dict[str, object], message: str) -> None:

@@ -248,6 +248,9 @@ def test_the_code_of_positions_changes_no_other_initial_weight() -> None:
         ({"d_model": 12, "heads": 4, "positions": "rope"}, "heads of an even width, not 3"),
         ({"heads": 0}, "heads is at least 1, not 0"),
         ({"max_positions": 0}, "max_positions is at least 1, not 0"),
+        ({"embedding_std": -1.0}, "embedding_std is at least 0, not -1"),
+        ({"position_std": -0.1}, "position_std is at least 0, not -0.1"),
+        ({"linear_std": -0.02}, "linear_std is at least 0, not -0.02"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(changes: dict[str, object], message: str) -> None:

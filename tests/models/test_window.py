@@ -54,3 +54,8 @@ def test_the_default_size_is_near_that_of_the_lectures_transformer() -> None:
 def test_a_size_below_one_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} is at least 1, not 0"):
         Options(**{name: 0})
+
+
+def test_a_negative_deviation_is_refused() -> None:
+    with pytest.raises(ValueError, match="embedding_std is at least 0, not -1"):
+        Options(embedding_std=-1.0)

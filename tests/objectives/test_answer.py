@@ -1,13 +1,17 @@
 import numpy as np
 import pytest
+import texts
 import torch
 from torch import Tensor, nn
 
 from seedbed.batching import Packed
 from seedbed.documents import Documents
 from seedbed.models import recurrent
+from seedbed.models.embedding import chosen
 from seedbed.models.initialisation import fill, unfilled
-from seedbed.objectives.answer import Batch, Objective, Options
+from seedbed.objectives import scoring
+from seedbed.objectives.answer import Objective, Options
+from seedbed.objectives.scoring import Batch
 from seedbed.tasks import recall
 
 DOCUMENTS = Documents.of([[1, 2, 3], [4, 1], [0, 4, 4, 2]])
@@ -17,8 +21,8 @@ OBJECTIVE = Objective(Options(), 5)
 class Repeats(nn.Module):
     """Gives the token it reads twice the odds of any other."""
 
-    def forward(self, batch: Packed) -> Tensor:
-        return np.log(2) * nn.functional.one_hot(batch.tokens, 5).float()
+    def forward(self, batch: Packed, scored: Tensor | None = None) -> Tensor:
+        return np.log(2) * nn.functional.one_hot(chosen(batch.tokens, scored), 5).float()
 
 
 def examples(documents: Documents) -> Batch:
@@ -27,9 +31,11 @@ def examples(documents: Documents) -> Batch:
 
 def test_all_but_the_last_token_is_read_and_the_last_is_asked_for_behind_it() -> None:
     batch = examples(DOCUMENTS)
-    assert batch.inputs.tokens.tolist() == [1, 2, 4, 0, 4, 4]
-    assert batch.inputs.tokens[batch.places].tolist() == [2, 4, 4]
-    assert batch.answers.tolist() == [3, 1, 2]
+    (read,) = batch.inputs
+    assert read.tokens.tolist() == [1, 2, 4, 0, 4, 4]
+    assert batch.scored is not None
+    assert read.tokens[batch.scored].tolist() == [2, 4, 4]
+    assert batch.targets.tolist() == [3, 1, 2]
 
 
 def test_the_loss_is_the_sum_over_answers_with_their_count() -> None:
@@ -40,10 +46,10 @@ def test_the_loss_is_the_sum_over_answers_with_their_count() -> None:
 
 def test_chance_on_recall_is_ln_8() -> None:
     class Knows(nn.Module):
-        def forward(self, batch: Packed) -> Tensor:
+        def forward(self, batch: Packed, scored: Tensor | None = None) -> Tensor:
             likely = torch.zeros(len(recall.VOCABULARY))
             likely[recall.KEYS :] = -torch.inf
-            return likely.expand(len(batch.tokens), -1)
+            return likely.expand(len(chosen(batch.tokens, scored)), -1)
 
     sequences = recall.Task(recall.Options()).sample(np.random.default_rng(0), 100)
     total, count = OBJECTIVE.loss(Knows(), examples(sequences))
@@ -72,7 +78,14 @@ def test_a_document_without_a_question_is_refused(short: list[int]) -> None:
 
 
 def test_the_answer_is_asked_for_as_it_is_scored() -> None:
-    batch = examples(DOCUMENTS)
-    asked = OBJECTIVE.log_probabilities(Repeats(), DOCUMENTS.without_last())[batch.places.numpy()]
-    total, _ = OBJECTIVE.loss(Repeats(), batch)
-    assert -asked[np.arange(3), batch.answers.numpy()].sum() == pytest.approx(total.item(), abs=1e-6)
+    questions, answers = DOCUMENTS.without_last(), [3, 1, 2]
+    asked = OBJECTIVE.log_probabilities(Repeats(), questions)[questions.offsets[1:] - 1]
+    total, _ = OBJECTIVE.loss(Repeats(), examples(DOCUMENTS))
+    assert -asked[np.arange(3), answers].sum() == pytest.approx(total.item(), abs=1e-6)
+
+
+def test_on_a_language_an_example_can_be_shown_and_its_share_counted() -> None:
+    document = texts.documents(texts.TEXT)
+    (read,), targets = examples(document).inputs, examples(document).targets
+    assert (texts.spoken(read.tokens), texts.spoken(targets)) == (texts.TEXT[: -len(" <eos>")], "<eos>")
+    assert scoring.shares(OBJECTIVE, document, np.random.default_rng(0)).text == 1 / 11

@@ -12,7 +12,7 @@ from seedbed.batching import pack
 from seedbed.documents import Documents
 from seedbed.languages.vocabulary import Vocabulary
 from seedbed.objectives import flm, mlm, plm, scoring, span
-from seedbed.objectives.conditioning import conditional, continuation, joined, left_to_right, split
+from seedbed.objectives.conditioning import conditional, continuation, left_to_right
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 LENGTHS = [0, 1, 5, 30, 2]
@@ -91,16 +91,6 @@ def test_the_layouts_read_as_documented() -> None:
 def test_no_more_is_given_than_there_is_and_no_less_than_a_token(architecture: str, amounts: list[int]) -> None:
     with pytest.raises(ValueError, match="one token or more"):
         conditional(Documents.of([[1], [1, 2, 3]]), np.array(amounts), architecture)
-
-
-@given(pairs=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=6))
-def test_splitting_and_joining_restores_the_documents(pairs: list[tuple[int, int]]) -> None:
-    some, amounts = texts(pairs)
-    first, rest = split(some, amounts.astype(np.int64))
-    assert [len(one) for one in first] == amounts.tolist()
-    again = joined(first, rest)
-    assert np.array_equal(again.tokens, some.tokens)
-    assert np.array_equal(again.offsets, some.offsets)
 
 
 @every_architecture

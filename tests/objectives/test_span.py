@@ -20,10 +20,10 @@ from texts import (
     spoken,
 )
 
-from seedbed.documents import Documents
+from seedbed.documents import Documents, joined
 from seedbed.languages.vocabulary import BEGIN, END, PERIOD, Vocabulary
 from seedbed.objectives import scoring
-from seedbed.objectives.conditioning import conditional, joined
+from seedbed.objectives.conditioning import conditional
 from seedbed.objectives.span import Objective, Options
 
 IDS = [VOCABULARY.id(name) for name in SENTINELS]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from miniature import Project
 
+from seedbed.models.embedding import Embedding
 from seedbed.pipeline import jobs
 from seedbed.pipeline.configuration import Configuration
 from seedbed.pipeline.plan import Plan
@@ -89,11 +90,16 @@ def test_a_right_project_passes_and_nothing_is_kept(project: Project) -> None:
         ("prompts: a a", "prompts: a .", "evaluations.prompts, measuring flm: no document begins so: '.'"),
         ("slot: word", "slot: wrd", "evaluations.prompts, measuring flm: no slot 'wrd' in this language; did"),
         ("prompts: a a", "prompts: a a | a a", "evaluations.prompts, measuring flm: measured twice: "),
-        ("positions: learned", "embedding_std: -1", "runs.flm: src/seedbed/models/embedding.py:"),
         (
             "positions: learned",
             "positions: learned, max_positions: 3",
             "runs.flm: ",
+        ),
+        (
+            "{kind: transformer, d_model: 8, heads: 2, layers: 1, d_ff: 8, positions: learned}\n"
+            "    objective: {kind: flm}\n",
+            "{kind: recurrent, hidden: 8}\n    objective: {kind: plm}\n",
+            "runs.flm: objective plm is prefix here, and model recurrent reads causal: take another model",
         ),
         (
             "positions: learned}\n    objective: {kind: flm}\n",
@@ -108,6 +114,17 @@ def test_what_would_fail_in_a_job_is_said_with_its_key(project: Project, old: st
     with pytest.raises(ConfigError) as error:
         rehearse(_plan(project))
     assert str(error.value).startswith(f"config/studies/letters.yaml: {said}")
+
+
+def test_any_other_error_is_said_with_the_line_that_it_comes_from(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(layer: Embedding, generator: object) -> None:
+        raise KeyError("size")
+
+    monkeypatch.setattr(Embedding, "draw", draw)
+    with pytest.raises(ConfigError, match=r"runs.flm: src/seedbed/models/initialisation.py:\d+: KeyError: 'size'"):
+        rehearse(_plan(project))
 
 
 @pytest.mark.parametrize(

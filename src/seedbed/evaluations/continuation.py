@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seedbed.documents import Documents, Tokens
+from seedbed.documents import Documents, Tokens, split
 from seedbed.evaluations.context import Context, Continuer
 from seedbed.evaluations.sentences import periods
-from seedbed.objectives.conditioning import split
 from seedbed.observations import Observation, mean
 
 

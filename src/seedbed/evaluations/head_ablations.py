@@ -15,8 +15,7 @@ from seedbed.evaluations import pronouns, subject_attention
 from seedbed.evaluations.context import Context
 from seedbed.evaluations.sizes import require_positive
 from seedbed.evaluations.trained import TrainedModel
-from seedbed.models.attention import Forbidden
-from seedbed.models.inspection import ablations, restricted
+from seedbed.models.inspection import Forbidden, ablations, restricted
 from seedbed.observations import Observation, Scalar, mean
 
 Numbers = NDArray[np.float64]

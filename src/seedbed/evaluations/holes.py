@@ -14,13 +14,12 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.documents import Documents, Tokens
+from seedbed.documents import Documents, Tokens, split
 from seedbed.evaluations.perplexity import divergence
 from seedbed.evaluations.sentences import periods
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.automaton import FIRST, Language
 from seedbed.languages.vocabulary import PERIOD
-from seedbed.objectives.conditioning import split
 from seedbed.objectives.scoring import among
 from seedbed.observations import Observation, Scalar, mean
 from seedbed.randomness import stream

@@ -18,8 +18,7 @@ from seedbed.evaluations.sizes import require_positive
 from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages import agreement
 from seedbed.languages.agreement import Beginnings
-from seedbed.models.attention import Forbidden
-from seedbed.models.inspection import ablations, attention_layers, cut, restricted
+from seedbed.models.inspection import Forbidden, ablations, attention_layers, cut, restricted
 from seedbed.observations import Observation, Scalar, mean
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Complex, Float, Int
+from jaxtyping import Complex, Float, Int
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
@@ -20,10 +20,6 @@ from seedbed.batching import Block, Layout, Mask, Side
 from seedbed.models.positions import distance_bias, turns
 
 _ROLES = 3  # query, key, value
-
-#: From positions of queries [queries, 1] and of keys [keys], which of these each query may not see, in every head
-#: or in all: [heads or 1, queries, keys].
-Forbidden = Callable[[Int[Tensor, "queries 1"], Int[Tensor, " keys"]], Bool[Tensor, "heads queries keys"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +56,10 @@ class HeadSlots:
 
     def biased(self) -> HeadSlots:
         """The same with a penalty on distance, steeper in some heads than in others."""
-        return self._masked(lambda mask, query, key: mask.plus(distance_bias(query, key, self.heads)))
+        return self.masked(lambda mask, query, key: mask.plus(distance_bias(query, key, self.heads)))
 
-    def without(self, forbidden: Forbidden) -> HeadSlots:
-        """The same with less to see."""
-        return self._masked(lambda mask, query, key: mask.without(forbidden(query, key)))
-
-    def _masked(self, change: Callable[[Mask, Tensor, Tensor], Mask]) -> HeadSlots:
+    def masked(self, change: Callable[[Mask, Tensor, Tensor], Mask]) -> HeadSlots:
+        """The same with other masks, given the positions of queries [queries, 1] and of keys [keys]."""
         blocks = []
         for block in self.blocks:
             query, key = torch.arange(block.queries)[:, None], torch.arange(block.keys)
@@ -269,20 +262,7 @@ class Attention(nn.Module):
 
     def forward(self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots) -> Float[Tensor, "tokens width"]:
         """The tokens' vectors after each has gathered what it attends to."""
-        return self.output(_attend(self._projected(hidden, slots), hidden.shape[1], slots))  # type: ignore[no-any-return]
-
-    @torch.no_grad()
-    def weights(
-        self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots
-    ) -> Float[Tensor, "tokens heads longest"]:
-        """How much each token attends to each position of its document, head by head, where `forward` gathers."""
-        vectors = self._projected(hidden, slots).reshape(-1, hidden.shape[1] // slots.heads)
-        longest = max((block.keys for block in slots.blocks), default=0)
-        parts = []
-        for block, (query, key, _) in zip(slots.blocks, slots.roles(vectors[slots.gather]), strict=True):
-            weights = attention_weights(query, key, block.mask)
-            parts.append(nn.functional.pad(weights, (0, longest - block.keys)).flatten(0, 1))
-        return torch.cat(parts).index_select(0, slots.place).view(len(hidden), slots.heads, longest)
+        return self.output(_attend(self.projected(hidden, slots), hidden.shape[1], slots))  # type: ignore[no-any-return]
 
     def step(
         self,
@@ -307,7 +287,7 @@ class Attention(nn.Module):
         memory[0, :, :, -1], memory[1, :, :, -1] = key, value
         return self.output(_look(query, memory, mask))  # type: ignore[no-any-return]
 
-    def _projected(
+    def projected(
         self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots
     ) -> Float[Tensor, "tokens roles_heads_width"]:
         """Queries, keys and values, turned where positions are told so."""

@@ -10,6 +10,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 
+def chosen(rows: Tensor, scored: Int[Tensor, " scored"] | None) -> Tensor:
+    """Of one row a token, those of the tokens whose logits are asked for; None is all, without a copy."""
+    return rows if scored is None else rows.index_select(0, scored)
+
+
 class Embedding(nn.Module):
     """One vector a token, read in both directions: as input, and as output layer without a bias."""
 

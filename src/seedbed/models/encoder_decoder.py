@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from seedbed.batching import Mask, Packed, across
 from seedbed.models import cache
 from seedbed.models.attention import cross_slots, head_slots
-from seedbed.models.embedding import Embedding
+from seedbed.models.embedding import Embedding, chosen
 from seedbed.models.layers import DecoderLayer, Layer
 from seedbed.models.positions import position_vectors
-from seedbed.models.sizes import require_positive
+from seedbed.models.sizes import require_deviations, require_positive
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Options:
         """Check what hangs together.
 
         Raises:
-            ValueError: a size below 1, heads that do not divide d_model, or an odd d_model.
+            ValueError: a size below 1, a deviation below 0, heads that do not divide d_model, or an odd d_model.
         """
         require_positive(
             d_model=self.d_model,
@@ -47,6 +47,7 @@ class Options:
             decoder_layers=self.decoder_layers,
             d_ff=self.d_ff,
         )
+        require_deviations(embedding_std=self.embedding_std)
         if self.d_model % self.heads:
             raise ValueError(f"heads: {self.heads} do not divide d_model, {self.d_model}")
         if self.d_model % 2:
@@ -76,6 +77,9 @@ class State:
 class Model(nn.Module):
     """Embedding and positions, encoder and decoder with a final norm each, and the embedding again as output."""
 
+    #: What an objective may be for the model to read it as it is meant.
+    reads = ("encoder_decoder",)
+
     def __init__(self, options: Options, vocabulary: int) -> None:
         """Make a model; its weights are `initialisation.fill`'s business."""
         super().__init__()
@@ -87,8 +91,15 @@ class Model(nn.Module):
         self.decoder = nn.ModuleList(DecoderLayer(width, heads, inner) for _ in range(options.decoder_layers))
         self.decoder_norm = nn.LayerNorm(width)
 
-    def forward(self, source: Packed, target: Packed) -> Float[Tensor, "target_tokens vocabulary"]:
+    def forward(
+        self, source: Packed, target: Packed, scored: Int[Tensor, " scored"] | None = None
+    ) -> Float[Tensor, "scored vocabulary"]:
         """Logits for what follows each token of the target, flat in document order.
+
+        Args:
+            source: What the encoder reads.
+            target: What the decoder reads.
+            scored: Indices of the target's flat tokens whose logits are asked for; None is all.
 
         Raises:
             ValueError: source and target are not of the same number of documents.
@@ -98,7 +109,7 @@ class Model(nn.Module):
         cross = cross_slots(across(target, source), target.positions, source.positions, self.heads)
         for layer in self.decoder:
             hidden = layer(hidden, slots, read, cross)
-        return self._logits(hidden)
+        return self._logits(chosen(hidden, scored))
 
     @torch.no_grad()
     def start(self, source: Packed) -> State:

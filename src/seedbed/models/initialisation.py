@@ -45,8 +45,9 @@ def fill(model: nn.Module, generator: torch.Generator) -> None:
     """Draw all weights, layer by layer in the order of their definition.
 
     Linear layers get weights and biases from U(-1/sqrt(inputs), 1/sqrt(inputs)), as PyTorch's own; where the model
-    has a ``linear_std`` that is not 0, weights from N(0, linear_std) and biases of 0, as GPT-2 has them. Norms get
-    ones and zeros; layers of our own draw themselves.
+    has a ``linear_std`` that is not 0, weights from N(0, linear_std) and biases of 0. GPT-2 begins so too, but
+    divides the weights of layers that write into its residual stream by the root of the number of these layers,
+    which is not done here. Norms get ones and zeros; layers of our own draw themselves.
 
     Raises:
         TypeError: a layer has parameters but no rule.

@@ -6,17 +6,21 @@ documents, as `forward` reads them; the cached `step` is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from seedbed.batching import Packed
-from seedbed.models.attention import Attention, Forbidden
+from seedbed.batching import Mask, Packed
+from seedbed.models.attention import Attention, HeadSlots, attention_weights
 from seedbed.models.positions import LearnedPositions
+
+#: From positions of queries [queries, 1] and of keys [keys], which of these each query may not see, in every head
+#: or in all: [heads or 1, queries, keys].
+Forbidden = Callable[[Int[Tensor, "queries 1"], Int[Tensor, " keys"]], Bool[Tensor, "heads queries keys"]]
 
 
 def attention_layers(network: nn.Module) -> list[Attention]:
@@ -49,7 +53,7 @@ def attention(
 
     def look(layer: nn.Module, inputs: tuple[Any, ...]) -> None:
         assert isinstance(layer, Attention)
-        found.append(layer.weights(*inputs)[tokens])
+        found.append(weights(layer, *inputs, tokens))
 
     hooks = [layer.register_forward_pre_hook(look) for layer in attention_layers(network)]
     try:
@@ -58,6 +62,30 @@ def attention(
         for hook in hooks:
             hook.remove()
     return torch.stack(found)
+
+
+@torch.no_grad()
+def weights(
+    layer: Attention, hidden: Float[Tensor, "tokens width"], slots: HeadSlots, asked: Int[Tensor, " asked"]
+) -> Float[Tensor, "asked heads longest"]:
+    """How much some tokens attend to each position of their documents, head by head, where ``forward`` gathers.
+
+    Args:
+        layer: Is left as it was.
+        hidden: What it is called with, all tokens.
+        slots: Likewise.
+        asked: The tokens whose weights are kept; those of all others are dropped block by block.
+    """
+    vectors = layer.projected(hidden, slots).reshape(-1, hidden.shape[1] // slots.heads)
+    wanted, first = slots.place.view(-1, slots.heads)[asked].flatten(), 0
+    longest = max((block.keys for block in slots.blocks), default=0)
+    found = vectors.new_zeros(len(wanted), longest)
+    for block, (query, key, _) in zip(slots.blocks, slots.roles(vectors[slots.gather]), strict=True):
+        rows = attention_weights(query, key, block.mask).flatten(0, 1)
+        here = (wanted >= first) & (wanted < first + len(rows))
+        found[here, : block.keys] = rows[wanted[here] - first]
+        first += len(rows)
+    return found.view(len(asked), slots.heads, longest)
 
 
 def longest_document(network: nn.Module) -> int | None:
@@ -87,9 +115,18 @@ def restricted(network: nn.Module, forbidden: Mapping[int, Forbidden]) -> Iterat
 def _restriction(rule: Forbidden) -> Any:  # noqa: ANN401 - torch types hooks no closer
     def restrict(layer: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         hidden, slots, *rest = inputs
-        return hidden, slots.without(rule), *rest
+        return hidden, slots.masked(lambda mask, query, key: without(mask, rule(query, key))), *rest
 
     return restrict
+
+
+def without(mask: Mask, forbidden: Bool[Tensor, "heads queries keys"]) -> Mask:
+    """A mask with less to see, in one head or in all (1); a query that sees nothing more gets zeros."""
+    allowed = (mask.bias > -torch.inf) & ~forbidden
+    if mask.sees is not None:
+        allowed = allowed & (mask.sees > 0)
+    sees = allowed.any(-1, keepdim=True)
+    return Mask(mask.bias.masked_fill(~allowed & sees, -torch.inf), sees.float())
 
 
 def cut(places: Sequence[int]) -> Forbidden:

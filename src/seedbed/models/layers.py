@@ -11,12 +11,10 @@ from typing import Literal
 
 from jaxtyping import Complex, Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from seedbed.batching import Mask
+from seedbed.models.activations import ACTIVATIONS
 from seedbed.models.attention import Attention, CrossAttention, HeadSlots
-
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
 
 
 class FeedForward(nn.Module):
@@ -25,7 +23,7 @@ class FeedForward(nn.Module):
     def __init__(self, width: int, inner: int, activation: Literal["gelu", "relu"] = "gelu") -> None:
         """Make the layer; ``inner`` is the width between the two."""
         super().__init__()
-        self.activation = _ACTIVATIONS[activation]
+        self.activation = ACTIVATIONS[activation]
         self.expand = nn.Linear(width, inner)
         self.contract = nn.Linear(inner, width)
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from seedbed.batching import Packed
 from seedbed.models.embedding import Embedding
 from seedbed.models.recurrence import Recurrence, State
-from seedbed.models.sizes import require_positive
+from seedbed.models.sizes import require_deviations, require_positive
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,11 @@ class Options:
         """Check what hangs together.
 
         Raises:
-            ValueError: a size below 1, a forget gate that the cell lacks, or a tied output of another width.
+            ValueError: a size below 1, a deviation below 0, a forget gate that the cell lacks, or a tied output of
+                another width.
         """
         require_positive(embedding=self.embedding, hidden=self.hidden, layers=self.layers)
+        require_deviations(embedding_std=self.embedding_std)
         if self.forget_bias and self.cell != "lstm":
             raise ValueError(
                 f"forget_bias is {self.forget_bias}, but only the lstm has a forget gate, no {self.cell}"
@@ -51,6 +53,9 @@ class Options:
 class Model(nn.Module):
     """Embedding, recurrent layers, and a linear output or the embedding again."""
 
+    #: What an objective may be for the model to read it as it is meant.
+    reads = ("causal",)
+
     def __init__(self, options: Options, vocabulary: int) -> None:
         """Make a model; its weights are `initialisation.fill`'s business."""
         super().__init__()
@@ -61,12 +66,21 @@ class Model(nn.Module):
         )
         self.output = None if options.tied else nn.Linear(options.hidden, vocabulary)
 
-    def forward(self, batch: Packed) -> Float[Tensor, "tokens vocabulary"]:
-        """Logits for what follows each token, flat in document order."""
+    def forward(
+        self, batch: Packed, scored: Int[Tensor, " scored"] | None = None
+    ) -> Float[Tensor, "scored vocabulary"]:
+        """Logits for what follows each token, flat in document order.
+
+        Args:
+            batch: What is read.
+            scored: Indices of the flat tokens whose logits are asked for; None is all.
+        """
         hidden = self.embedding(batch.tokens[batch.times.order])
         for layer in self.layers:
             hidden = layer(hidden, batch.times)
-        return self._logits(hidden).index_select(0, batch.times.place)
+        if scored is None:
+            return self._logits(hidden).index_select(0, batch.times.place)
+        return self._logits(hidden.index_select(0, batch.times.place[scored]))
 
     def start(self, batch: int) -> list[State]:
         """The states of all layers before any token, for so many documents side by side."""

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from seedbed.batching import Mask, Packed
 from seedbed.models.attention import HeadSlots, head_slots
 from seedbed.models.cache import State
-from seedbed.models.embedding import Embedding
+from seedbed.models.embedding import Embedding, chosen
 from seedbed.models.layers import Layer
 from seedbed.models.positions import LearnedPositions, distance_bias, position_vectors, turns
-from seedbed.models.sizes import require_positive
+from seedbed.models.sizes import require_deviations, require_positive
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ class Options:
         """Check what hangs together.
 
         Raises:
-            ValueError: a size below 1, heads that do not divide d_model, or an odd width for positions in pairs.
+            ValueError: a size below 1, a deviation below 0, heads that do not divide d_model, or an odd width for
+                positions in pairs.
         """
         require_positive(
             d_model=self.d_model,
@@ -54,6 +55,9 @@ class Options:
             layers=self.layers,
             d_ff=self.d_ff,
             max_positions=self.max_positions,
+        )
+        require_deviations(
+            embedding_std=self.embedding_std, position_std=self.position_std, linear_std=self.linear_std
         )
         if self.d_model % self.heads:
             raise ValueError(f"heads: {self.heads} do not divide d_model, {self.d_model}")
@@ -64,7 +68,13 @@ class Options:
 
 
 class Model(nn.Module):
-    """Embedding and positions, layers, a final norm if they are pre-norm, and the embedding again as output."""
+    """Embedding, positions if told at the input, layers, a final norm if these are pre-norm, and an output.
+
+    The output is the embedding again, or a table of its own if it is not tied.
+    """
+
+    #: What an objective may be for the model to read it as it is meant.
+    reads = ("causal", "prefix", "bidirectional")
 
     def __init__(self, options: Options, vocabulary: int) -> None:
         """Make a model; its weights are `initialisation.fill`'s business."""
@@ -83,8 +93,14 @@ class Model(nn.Module):
         learned = options.positions == "learned"
         self.table = LearnedPositions(options.max_positions, width, options.position_std) if learned else None
 
-    def forward(self, batch: Packed) -> Float[Tensor, "tokens vocabulary"]:
+    def forward(
+        self, batch: Packed, scored: Int[Tensor, " scored"] | None = None
+    ) -> Float[Tensor, "scored vocabulary"]:
         """Logits for what follows each token, flat in document order.
+
+        Args:
+            batch: What is read.
+            scored: Indices of the flat tokens whose logits are asked for; None is all.
 
         Raises:
             ValueError: a document is longer than the table of learned positions.
@@ -93,7 +109,7 @@ class Model(nn.Module):
         slots = self._slots(batch)
         for layer in self.layers:
             hidden = layer(hidden, slots)
-        return self._logits(hidden)
+        return self._logits(chosen(hidden, scored))
 
     def start(self, batch: int) -> State:
         """The state before any token, for so many documents side by side."""

@@ -6,7 +6,6 @@ out of its sight; what lies in the window counts even across the end of a senten
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,10 +15,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seedbed.batching import Packed
-from seedbed.models.embedding import Embedding
-from seedbed.models.sizes import require_positive
-
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"tanh": torch.tanh, "gelu": F.gelu, "relu": F.relu}
+from seedbed.models.activations import ACTIVATIONS
+from seedbed.models.embedding import Embedding, chosen
+from seedbed.models.sizes import require_deviations, require_positive
 
 
 @dataclass(frozen=True)
@@ -33,12 +31,13 @@ class Options:
     embedding_std: float = 1.0  # of the initial embeddings
 
     def __post_init__(self) -> None:
-        """Check the sizes.
+        """Check the ranges.
 
         Raises:
-            ValueError: one is below 1.
+            ValueError: a size below 1, or a deviation below 0.
         """
         require_positive(words=self.words, embedding=self.embedding, hidden=self.hidden)
+        require_deviations(embedding_std=self.embedding_std)
 
 
 class Model(nn.Module):
@@ -48,20 +47,31 @@ class Model(nn.Module):
     slots are empty is how far back `<bos>` stands, which the model sees anyway.
     """
 
+    #: What an objective may be for the model to read it as it is meant.
+    reads = ("causal",)
+
     def __init__(self, options: Options, vocabulary: int) -> None:
         """Make a model; its weights are `initialisation.fill`'s business."""
         super().__init__()
         self.words, self.empty = options.words, vocabulary
-        self.activation = _ACTIVATIONS[options.activation]
+        self.activation = ACTIVATIONS[options.activation]
         self.embedding = Embedding(vocabulary, options.embedding, options.embedding_std, scale=False)
         self.expand = nn.Linear(options.words * options.embedding, options.hidden)
         self.output = nn.Linear(options.hidden, vocabulary)
 
-    def forward(self, batch: Packed) -> Float[Tensor, "tokens vocabulary"]:
-        """Logits for what follows each token, flat in document order."""
+    def forward(
+        self, batch: Packed, scored: Int[Tensor, " scored"] | None = None
+    ) -> Float[Tensor, "scored vocabulary"]:
+        """Logits for what follows each token, flat in document order.
+
+        Args:
+            batch: What is read.
+            scored: Indices of the flat tokens whose logits are asked for; None is all.
+        """
         back = torch.arange(self.words - 1, -1, -1)
-        place = torch.arange(len(batch.tokens))[:, None] - back
-        seen = batch.tokens[place.clamp(min=0)].where(batch.positions[:, None] >= back, self.empty)
+        place = chosen(torch.arange(len(batch.tokens)), scored)[:, None]
+        there = chosen(batch.positions, scored)[:, None] >= back
+        seen = batch.tokens[(place - back).clamp(min=0)].where(there, self.empty)
         return self._logits(seen)
 
     def start(self, batch: int) -> Int[Tensor, "batch words"]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from seedbed.documents import within
+
 
 def choose(rng: np.random.Generator, sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.bool_]:
     """[sum of sizes], which places are chosen: ``counts[i]`` of the ``sizes[i]`` places of document i."""
@@ -13,12 +15,6 @@ def choose(rng: np.random.Generator, sizes: NDArray[np.int64], counts: NDArray[n
     chosen = np.zeros(len(owners), np.bool_)
     chosen[shuffled] = within(sizes) < counts[owners]
     return chosen
-
-
-def within(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[sum of sizes], 0 to ``sizes[i] - 1`` for each document i."""
-    places: NDArray[np.int64] = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return places
 
 
 def to_hide(lengths: NDArray[np.int64], share: float) -> NDArray[np.int64]:

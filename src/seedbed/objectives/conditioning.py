@@ -19,7 +19,7 @@ from torch import nn
 from seedbed.batching import pack
 from seedbed.decoding.following import Following, rectangle
 from seedbed.decoding.steps import Steps
-from seedbed.documents import Documents, Tokens
+from seedbed.documents import Documents, Tokens, joined, single, split
 from seedbed.languages.vocabulary import BEGIN, END, Vocabulary
 from seedbed.objectives.scoring import Batch, Numbers, chunks, log_probabilities, of_targets
 
@@ -117,25 +117,3 @@ def beginning(
 def ended(documents: Documents) -> Documents:
     """The documents with the token that ends one behind each."""
     return joined(documents, single(END, len(documents)))
-
-
-def single(token: int, documents: int) -> Documents:
-    """So many documents of one and the same token."""
-    return Documents(np.full(documents, token), np.arange(documents + 1))
-
-
-def split(documents: Documents, given: NDArray[np.int64]) -> tuple[Documents, Documents]:
-    """The first ``given`` tokens of each document, and the others."""
-    first = documents.positions < given[documents.owners]
-    return selected(documents, first), selected(documents, ~first)
-
-
-def selected(documents: Documents, chosen: NDArray[np.bool_]) -> Documents:
-    """The documents with some of their tokens only; ``chosen`` is [tokens]."""
-    return Documents(documents.tokens[chosen], np.concatenate([[0], np.cumsum(chosen)])[documents.offsets])
-
-
-def joined(first: Documents, second: Documents) -> Documents:
-    """Each document of the one with that of the other behind it."""
-    ends = np.repeat(first.offsets[1:], second.lengths)
-    return Documents(np.insert(first.tokens, ends, second.tokens), first.offsets + second.offsets)

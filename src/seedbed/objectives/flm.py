@@ -47,6 +47,7 @@ class Objective:
         """
         if options.architecture == "encoder_decoder":
             require_marks(vocabulary, "an encoder-decoder")
+        self.reads = options.architecture
         self.leaks = options.architecture == "bidirectional"
         self.architecture: Architecture = (
             "encoder_decoder" if options.architecture == "encoder_decoder" else "causal"
@@ -73,6 +74,8 @@ class Objective:
 
     def continuation(self, model: nn.Module, documents: Documents, starts: NDArray[np.int64]) -> Numbers:
         """The log probability of each token from the place ``starts`` of its document on, given all before it."""
+        if self.architecture == "causal":
+            return continuation(model, documents, starts, self.architecture)
         predicted = continuation(model, documents, np.ones(len(documents), np.int64), self.architecture)
         places = documents.without_first()
         return predicted[places.positions + 1 >= starts[places.owners]]

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 
 from seedbed.batching import pack
 from seedbed.decoding.following import Following, rectangle
-from seedbed.documents import Documents, Tokens
+from seedbed.documents import Documents, Tokens, selected
 from seedbed.languages.vocabulary import BEGIN, Vocabulary
 from seedbed.objectives import scoring
 from seedbed.objectives.choosing import choose, to_hide
-from seedbed.objectives.conditioning import ended, require_marks, selected
+from seedbed.objectives.conditioning import ended, require_marks
 from seedbed.objectives.scoring import Batch, Numbers
 
 
@@ -51,6 +51,8 @@ class Objective:
     last (objectives 6.2, 6.4), so <eos> was among what it predicted. With these, forward language modelling scores
     6.6 times as many tokens, as the lecture says.
     """
+
+    reads = "bidirectional"
 
     def __init__(self, options: Options, vocabulary: Vocabulary) -> None:
         """Make the objective.

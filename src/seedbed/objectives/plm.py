@@ -40,7 +40,7 @@ class Objective:
         """
         if options.architecture == "encoder_decoder":
             require_marks(vocabulary, "an encoder-decoder")
-        self.architecture = options.architecture
+        self.reads = self.architecture = options.architecture
 
     def examples(self, documents: Documents, rng: np.random.Generator) -> Batch:
         """Documents cut in two; one of a single token is all prefix.

@@ -17,21 +17,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from seedbed.decoding.following import Following
-from seedbed.documents import Documents, Tokens
+from seedbed.documents import Documents, Tokens, joined, selected, single, split, within
 from seedbed.languages.vocabulary import BEGIN, END, Vocabulary
 from seedbed.objectives import scoring
-from seedbed.objectives.choosing import choose, to_hide, within
-from seedbed.objectives.conditioning import (
-    beginning,
-    conditional,
-    continuation,
-    ended,
-    joined,
-    require_marks,
-    selected,
-    single,
-    split,
-)
+from seedbed.objectives.choosing import choose, to_hide
+from seedbed.objectives.conditioning import beginning, conditional, continuation, ended, require_marks
 from seedbed.objectives.scoring import Batch, Numbers
 
 
@@ -73,6 +63,7 @@ class Objective:
             ValueError: the vocabulary has no <x0>, or no <bos> and <eos>.
         """
         require_marks(vocabulary, "span")
+        self.reads = options.architecture
         self.options, self.words, self.size = options, vocabulary.word_ids, len(vocabulary)
         names = takewhile(lambda name: name in vocabulary.tokens, (f"<x{index}>" for index in count(1)))
         self.sentinels = np.array([vocabulary.id(name) for name in ("<x0>", *names)])

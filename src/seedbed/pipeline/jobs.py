@@ -36,6 +36,7 @@ from seedbed.pipeline.plan import (
     split,
 )
 from seedbed.pipeline.provenance import machine, provenance
+from seedbed.pipeline.yaml import ConfigError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,13 +119,27 @@ def fit(
     seeds: Mapping[str, int],
     start: Mapping[str, torch.Tensor] | None = None,
 ) -> Trained:
-    """Build what a run's entry describes, and train it."""
+    """Build what a run's entry describes, and train it.
+
+    Raises:
+        ConfigError: the model cannot read what the objective makes.
+    """
     from seedbed.training import loop
 
     options: loop.Options = plugins.load("training", "loop").Options(**run.training)
-    return loop.train(
-        _network(plan, study, run), _objective(plan, study, run), training, validation, options, seeds, start
-    )
+    network, objective = _network(plan, study, run), _objective(plan, study, run)
+    _require_fit(network, objective, run)
+    return loop.train(network, objective, training, validation, options, seeds, start)
+
+
+def _require_fit(network: nn.Module, objective: object, run: Run) -> None:
+    """Refuse a model that does not see all its objective shows: it would train on something else unnoticed."""
+    needed, reads = getattr(objective, "reads", "causal"), getattr(network, "reads", ("causal",))
+    if needed not in reads:
+        raise ConfigError(
+            f"objective {split(run.objective)[0]} is {needed} here, and model {split(run.model)[0]} reads "
+            f"{' or '.join(reads)}: take another model (its class says what it `reads`) or another objective"
+        )
 
 
 def evaluate(plan: Plan, study: str, run: str, evaluation: str, asked: str) -> None:
