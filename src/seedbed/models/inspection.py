@@ -53,7 +53,8 @@ def attention(
 
     def look(layer: nn.Module, inputs: tuple[Any, ...]) -> None:
         assert isinstance(layer, Attention)
-        found.append(weights(layer, *inputs, tokens))
+        hidden, slots = inputs
+        found.append(weights(layer, hidden, slots, tokens))
 
     hooks = [layer.register_forward_pre_hook(look) for layer in attention_layers(network)]
     try:

@@ -108,8 +108,8 @@ def chance(judged: Judged) -> str:
     wrong = expected_wrong(judged.counted)
     return (
         f"{decided} of them are decided, {open_to} of these by numbers that other [[seed]]s would change. "
-        f"{compatible} of those are figures that are reproduced: they lie where further runs are expected, and one "
-        f"that is somewhat off may lie there too. Each other such decision is wrong in at most "
+        f"{compatible} of those are figures that are reproduced: they lie where further runs are expected, and "
+        f"one that is somewhat off may lie there too. Each other such decision is wrong in at most "
         f"{100 * ALPHA:g}{PERCENT} of cases, so chance alone would get at most about {wrong:.1f} of the "
         f"{open_to - compatible} wrong."
     )

@@ -1,11 +1,12 @@
 """Decisions: what an estimate says of a stated number, with at most 5 % of them wrong but for figures that hold.
 
-A figure of a lecture is contradicted wrongly in at most 5 % of cases; that it holds says that it is compatible with
-ours to within the margin, and nobody knows how often one that is somewhat off would be. A statement is false or true, so that a decision can be wrong in one way only: each is made at the level at
-which chance alone makes it in `ALPHA` of all cases. Where several things are stated together, the whole is
-reproduced when each of them is, each at that level (an intersection-union test, Berger 1982), and contradicted
-when one of them is at that level divided by their number: the first step of Holm's procedure, and the only one
-that can change the outcome of the whole. Knows numbers only.
+A figure of a lecture is contradicted wrongly in at most 5 % of cases; that it holds says that it is compatible
+with ours to within the margin, and nobody knows how often one that is somewhat off would be. A statement is
+false or true, so that a decision can be wrong in one way only: each is made at the level at which chance alone
+makes it in `ALPHA` of all cases. Where several things are stated together, the whole is reproduced when each of
+them is, each at that level (an intersection-union test, Berger 1982), and contradicted when one of them is at
+that level divided by their number: the first step of Holm's procedure, and the only one that can
+change the outcome of the whole. Knows numbers only.
 """
 
 from __future__ import annotations

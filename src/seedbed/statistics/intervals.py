@@ -74,7 +74,8 @@ def wilson_interval(share: float, items: int, seeds: int, level: float = 0.95) -
 
     Args:
         share: The score that all seeds share.
-        items: The size of the one test set, in independent items: seeds share them, so it is never seeds times items.
+        items: The size of the one test set, in independent items, which seeds share: it is never
+            seeds times items.
         seeds: The number of seeds, which the result carries and the width ignores.
         level: The level of confidence.
     """

@@ -44,8 +44,8 @@ class Verdict:
         seeds_needed: Of an undecided claim: about how many seeds would decide it; 101 stands for more than 100.
         by_construction: Whether it holds because it was built so, and is no evidence.
         chance: Whether other seeds could have decided it otherwise.
-        compatible: Whether it is reproduced by a figure in the range where further runs are expected: a figure that
-            is somewhat off lies there too, and no level says how often.
+        compatible: Whether it is reproduced by a figure that lies where further runs are expected: one that is
+            somewhat off may lie there too, and no level says how often.
         same_as: The claims that it repeats; they are counted, it is not.
         evidence: Where its numbers stand in the table of observations.
     """
