@@ -42,7 +42,9 @@ def test_predictions_do_not_depend_on_the_other_documents(model: TrainedModel, c
 
 def test_dropout_is_off_in_predictions(model: TrainedModel, context: Context) -> None:
     documents = context.test.without_last()
-    dropping = replace(model, network=nn.Sequential(model.network, nn.Dropout(0.5)).train())
+    network = copy.deepcopy(model.network).train()
+    network.norm = nn.Sequential(network.norm, nn.Dropout(0.5))
+    dropping = replace(model, network=network)
     assert (dropping.log_probabilities(documents) == model.log_probabilities(documents)).all()
 
 
