@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 
 def chosen(rows: Tensor, scored: Int[Tensor, " scored"] | None) -> Tensor:
-    """Of one row a token, those of the tokens whose logits are asked for; None is all, without a copy."""
+    """Of one row a token, those of the tokens that are scored; None is all, without a copy."""
     return rows if scored is None else rows.index_select(0, scored)
 
 

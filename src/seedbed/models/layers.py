@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from jaxtyping import Complex, Float
+from jaxtyping import Complex, Float, Int
 from torch import Tensor, nn
 
 from seedbed.batching import Mask
 from seedbed.models.activations import ACTIVATIONS
 from seedbed.models.attention import Attention, CrossAttention, HeadSlots
+from seedbed.models.embedding import chosen
 
 
 class FeedForward(nn.Module):
@@ -51,9 +52,17 @@ class Layer(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(width)
         self.feed_forward = FeedForward(width, inner, activation)
 
-    def forward(self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots) -> Float[Tensor, "tokens width"]:
-        """The stream after this layer."""
-        return self._through(hidden, lambda vectors: self.attention(vectors, slots))
+    def forward(
+        self, hidden: Float[Tensor, "tokens width"], slots: HeadSlots, kept: Int[Tensor, " kept"] | None = None
+    ) -> Float[Tensor, "kept width"]:
+        """The stream after this layer.
+
+        Args:
+            hidden: The stream.
+            slots: Where it attends to itself.
+            kept: Indices of the tokens whose stream goes on; None is all.
+        """
+        return self._through(hidden, lambda vectors: self.attention(vectors, slots), kept)
 
     def step(
         self,
@@ -65,8 +74,8 @@ class Layer(nn.Module):
         """The stream of one more token each after this layer; the arguments are those of `Attention.step`."""
         return self._through(hidden, lambda vectors: self.attention.step(vectors, memory, mask, turns))
 
-    def _through(self, hidden: Tensor, attend: Callable[[Tensor], Tensor]) -> Tensor:
-        hidden = self._add(hidden, self.attention_norm, attend)
+    def _through(self, hidden: Tensor, attend: Callable[[Tensor], Tensor], kept: Tensor | None = None) -> Tensor:
+        hidden = chosen(self._add(hidden, self.attention_norm, attend), kept)
         return self._add(hidden, self.feed_forward_norm, self.feed_forward)
 
     def _add(self, hidden: Tensor, norm: nn.Module, part: Callable[[Tensor], Tensor]) -> Tensor:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from seedbed.batching import Mask, Packed
 from seedbed.models.attention import HeadSlots, head_slots
 from seedbed.models.cache import State
-from seedbed.models.embedding import Embedding, chosen
+from seedbed.models.embedding import Embedding
 from seedbed.models.layers import Layer
 from seedbed.models.positions import LearnedPositions, distance_bias, position_vectors, turns
 from seedbed.models.sizes import require_deviations, require_positive
@@ -106,10 +106,10 @@ class Model(nn.Module):
             ValueError: a document is longer than the table of learned positions.
         """
         hidden = self._placed(batch.tokens, batch.positions)
-        slots = self._slots(batch)
-        for layer in self.layers:
+        slots, (*first, last) = self._slots(batch), self.layers
+        for layer in first:
             hidden = layer(hidden, slots)
-        return self._logits(chosen(hidden, scored))
+        return self._logits(last(hidden, slots, scored))  # what stands behind attention is for each token alone
 
     def start(self, batch: int) -> State:
         """The state before any token, for so many documents side by side."""
