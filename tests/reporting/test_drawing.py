@@ -78,6 +78,12 @@ def test_points_without_a_place_are_not_drawn(place: tuple[float, float]) -> Non
     assert titles[-1] == "seed 1: across 10.0\xa0%, up 20.0\xa0%"
 
 
+def test_points_are_told_on_both_axes_in_the_unit_of_each() -> None:
+    axes = Axis("share", "across"), Axis("nat", "up")
+    panel = Points((Point("seed 0", 0.5, 1.25), Point("seed 1", 0.75, 2.5)), *axes, ("dot", "triangle"))
+    assert panel.words() == "2 points, across 50.0\xa0% to 75.0\xa0%, up 1.2500 to 2.5000"
+
+
 @pytest.mark.parametrize("rows", [((0.0,),), ((1.0, 1.0, 0.5),), ((0.0, 1.0), (1.0, 0.0), (0.2, 0.2))])
 def test_a_pattern_has_a_mark_for_each_stretch_of_equal_shares(rows: tuple[tuple[float, ...], ...]) -> None:
     titles = [t.text for t in ElementTree.fromstring(draw(Pattern(rows), "p", "Inputs")).iter("title")]
