@@ -232,6 +232,14 @@ def test_a_figure_of_blocks_has_every_seed_of_all_that_they_show() -> None:
     assert [small for small, _ in one.grids] == [True, False]
 
 
+def test_a_figure_spells_out_what_it_shows_once_however_often_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = figure(RESULTS, "lines", "Lines?", "Yes.", lines(RESULTS, farm.AGREEMENT, "attractors"))
+    spelt: list[object] = []
+    monkeypatch.setattr("seedbed.reporting.figures.condition_text", lambda at: spelt.append(at) or "at")
+    assert [one.shows("agreement", text) for text in ("at", "elsewhere", "at")] == [True, False, True]
+    assert len(spelt) == len(one.measures)
+
+
 def test_a_block_of_nothing_draws_nothing() -> None:
     nothing = Results(pd.DataFrame(TABLE.iloc[:0]), farm.STUDY)
     for block in (

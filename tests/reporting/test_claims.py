@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
+from typing import get_args
 from urllib.parse import unquote
 
 import pytest
 
-from seedbed.reporting.claims import Judged, claim_anchor, counts, summary
+from seedbed.reporting.claims import BASES, Judged, claim_anchor, counts, summary
+from seedbed.statistics.claims import Claim
 from seedbed.statistics.decisions import ALPHA
 
 Build = Callable[..., str]
@@ -79,6 +81,33 @@ def test_every_claim_has_exactly_one_row_with_its_anchor(build_page: Build, draw
     assert len(shown) == len(judged.claims)
     says = [row["claim"].partition("how it is read")[0].strip() for row in shown]
     assert sorted(says) == sorted(claim.says for claim in judged.claims.values())
+
+
+@pytest.mark.parametrize(
+    ("basis", "reading", "told"),
+    [
+        ("stated", "", ""),
+        ("stated", "Half of the effect.", "Half of the effect."),
+        ("derived", "", "Derived from what the lecture states."),
+        ("derived", "64 / 4.", "Derived from what the lecture states. 64 / 4."),
+        ("recomputed", "64 / 4.", "Recomputed from what the lecture states. 64 / 4."),
+    ],
+)
+def test_a_claim_that_the_lecture_does_not_state_says_so_where_it_says_how_it_is_read(
+    build_page: Build, drawn: ModuleType, basis: str, reading: str, told: str
+) -> None:
+    claims = {"objectives:a": drawn.claim("a", basis=basis, reading=reading)}
+    page = drawn.Page(build_page(claims=Judged(claims, [drawn.verdict("objectives:a", "reproduced").row()], {})))
+    (row,) = page.table("Claims with their verdicts")
+    assert row["claim"].partition("how it is read") == (
+        "The lecture says a.",
+        "how it is read" if told else "",
+        told,
+    )
+
+
+def test_every_basis_of_a_claim_is_told_but_that_it_is_stated() -> None:
+    assert {*BASES, "stated"} == set(get_args(Claim.model_fields["basis"].annotation))
 
 
 @pytest.mark.parametrize("change", ["lost", "twice", "unknown"])

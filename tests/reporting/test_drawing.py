@@ -2,13 +2,15 @@ import math
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 
-from seedbed.reporting.drawing.canvas import COLORS
+from seedbed.reporting.drawing.canvas import COLORS, LETTER, WIDTH
 from seedbed.reporting.drawing.curves import Curve, Curves
 from seedbed.reporting.drawing.dots import Dots, Group, Row, Span
+from seedbed.reporting.drawing.heat import Cell, Heat, HeatRow
 from seedbed.reporting.drawing.marks import Axis, Mark
 from seedbed.reporting.drawing.patterns import Pattern
 from seedbed.reporting.drawing.points import Point, Points
@@ -78,10 +80,62 @@ def test_points_without_a_place_are_not_drawn(place: tuple[float, float]) -> Non
     assert titles[-1] == "seed 1: across 10.0\xa0%, up 20.0\xa0%"
 
 
+def test_points_are_told_on_both_axes_in_the_unit_of_each() -> None:
+    axes = Axis("share", "across"), Axis("nat", "up")
+    panel = Points((Point("seed 0", 0.5, 1.25), Point("seed 1", 0.75, 2.5)), *axes, ("dot", "triangle"))
+    assert panel.words() == "2 points, across 50.0\xa0% to 75.0\xa0%, up 1.2500 to 2.5000"
+
+
 @pytest.mark.parametrize("rows", [((0.0,),), ((1.0, 1.0, 0.5),), ((0.0, 1.0), (1.0, 0.0), (0.2, 0.2))])
 def test_a_pattern_has_a_mark_for_each_stretch_of_equal_shares(rows: tuple[tuple[float, ...], ...]) -> None:
     titles = [t.text for t in ElementTree.fromstring(draw(Pattern(rows), "p", "Inputs")).iter("title")]
     assert titles == [stretch.words() for stretch in Pattern(rows).stretches()]
+
+
+def labels(*columns: str) -> dict[str, tuple[float, float, str]]:
+    """The labels below the columns of a heat map: text → left end and height in pixels, and tooltip."""
+    row = HeatRow("layer 1", tuple(Cell(None, "") for _ in columns))
+    figure = Heat((row,), columns, "share", (0.0, 1.0)).figure()
+    (axes,) = figure.axes
+    found = {}
+    for text in axes.texts[1:-1]:  # between the label of the row and the note
+        x, y = axes.transData.transform(text.get_position()) * 72 / figure.dpi
+        width = LETTER * len(text.get_text())
+        left = x - {"left": 0, "center": 0.5, "right": 1}[text.get_ha()] * width
+        found[text.get_text()] = (left, round(y), text.get_gid() or "")
+    return found
+
+
+GROUPS = ("attractors", "determiners", "last attractor", "prepositions", "start", "subject, the first")
+
+
+def test_labels_of_columns_that_are_longer_than_their_cells_stand_on_two_levels_and_are_whole() -> None:
+    found = labels(*GROUPS)
+    assert list(found) == list(GROUPS)
+    upper, lower = ({y for _, y, _ in list(found.values())[first::2]} for first in (0, 1))
+    assert len(upper) == len(lower) == 1
+    assert min(upper) > max(lower) > 0  # pixels count from below
+    assert len({y for _, y, _ in labels(*"abcdef").values()}) == 1
+
+
+@pytest.mark.parametrize("columns", [GROUPS, GROUPS[1:3], GROUPS[2:3], ("word " * 9,) * 5, ("word " * 30,)])
+def test_labels_of_columns_neither_meet_nor_leave_the_panel(columns: tuple[str, ...]) -> None:
+    named = [f"{at}{column}" for at, column in enumerate(columns)]
+    found = labels(*named)
+    assert len(found) == len(named)
+    for y in {y for _, y, _ in found.values()}:
+        ends = [(left, left + LETTER * len(text)) for text, (left, at, _) in found.items() if at == y]
+        assert all(before[1] <= after[0] for before, after in pairwise(ends))
+        assert ends[0][0] >= 0
+        assert ends[-1][1] <= WIDTH
+
+
+def test_a_label_of_a_column_that_is_cut_all_the_same_is_told_whole() -> None:
+    long = "a label that is longer than three cells"
+    (text,) = [text for text in labels("a", "b", long, "d", "e", "f") if text.startswith("a label")]
+    assert text.endswith("…")
+    assert len(text) > 15
+    assert labels("a", "b", long, "d", "e", "f")[text][2] == f"tip:{long}"
 
 
 def test_a_diverged_curve_keeps_its_finite_points_and_its_words() -> None:

@@ -42,6 +42,7 @@ def measured(run: str, seed: int) -> Iterator[Observation]:
     for metric, value in (("loss", 0.93), ("language_loss", 0.925), ("divergence", 0.005), ("excess", 0.005)):
         yield Observation(metric, value + 0.001 * seed, {"sentences": "all"}, "nat", 2000)
     if run.startswith("gpt"):
+        yield Observation("uniform_share", 0.125, {"group": "subject"}, "share")
         for layer in (1, 2):
             for group in ("subject", "prepositions"):
                 at: dict[str, Scalar] = {"layer": layer, "group": group}
@@ -97,6 +98,17 @@ def test_nothing_measured_is_said_in_words(drawn: ModuleType) -> None:
     nothing = Results(drawn.table([]), STUDY)
     assert farm.headline(nothing).sentence == "The farm study has no finite result in this build."
     assert [one.name for part in farm.parts(nothing) for one in part.figures]
+
+
+def test_the_share_of_a_head_is_read_against_that_of_a_uniform_one_as_it_was_measured(results: Results) -> None:
+    (heads,) = [one for part in farm.parts(results) for one in part.figures if one.name == "heads"]
+    assert "which would have 12.5\N{NO-BREAK SPACE}% if all positions had the same" in heads.answer
+
+
+def test_the_attractors_that_the_sentences_speak_of_are_those_of_the_study() -> None:
+    evaluations = Configuration({"studies": ["farm"]}).studies["farm"].evaluations
+    assert evaluations["agreement"].options["most_attractors"] == farm.MOST
+    assert {evaluations[name].options["attractors"] for name in ("heads", "interventions")} == {farm.SEEN}
 
 
 def test_every_run_that_the_figures_name_is_one_of_the_study() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from types import ModuleType
 
 import numpy as np
@@ -22,15 +23,16 @@ ADAPTED = ("adapt-mlm-to-flm", "flm-one-epoch", "adapt-flm-to-mlm", "mlm-one-epo
 DIVERGENCES = {1: 0.02, 2: 0.01, 3: 0.04, 6: 0.5}
 
 
-def measured(name: str, seed: int | None) -> list[Observation]:
+def measured(name: str, seed: int | None, epochs: Iterable[int] = (1, 2, 6)) -> list[Observation]:
     shift = 0.0 if seed is None else 0.01 * seed + len(name) / 100
     found = [
+        Observation("parameters", 1000 + len(name), unit="count"),
         Observation("continuation_loss", 1.33 + shift, unit="nat", n=5000),
         Observation("continuation_language_loss", 1.33, unit="nat", n=5000),
         *(Observation("continuation_excess", shift / word, {"word": word}, "nat") for word in range(1, 9)),
         *(
             Observation("validation_loss", 1.4 - epoch / 50 + shift, {"epoch": epoch}, "nat")
-            for epoch in (1, 2, 6)
+            for epoch in epochs
         ),
         Observation("loss", 1.3 + shift, {"sentences": "all"}, "nat"),
     ]
@@ -57,16 +59,14 @@ def measured(name: str, seed: int | None) -> list[Observation]:
     return found
 
 
-def results(drawn: ModuleType, *names: str) -> Results:
+def results(drawn: ModuleType, *names: str, epochs: Iterable[int] = (1, 2, 6)) -> Results:
     runs = [Run(name, name, "trained", (0, 1, 2)) for name in names]
     runs.append(Run("exact", "the language itself", "reference"))
     table = [
         row
         for run in runs
         for seed in run.seeds or (None,)
-        for row in rows(
-            measured(run.name, seed), study="garden", run=run.name, seed=seed, recipe="", fingerprint=""
-        )
+        for row in rows(measured(run.name, seed, epochs), study="garden", run=run.name, seed=seed)
     ]
     return Results(drawn.table(table), drawn.study(*runs))
 
@@ -120,7 +120,24 @@ def test_a_build_that_asks_none_of_this_has_no_such_part(drawn: ModuleType) -> N
 def test_a_build_with_few_runs_has_the_part_all_the_same(drawn: ModuleType) -> None:
     few = part(results(drawn, "flm", "mlm"))
     (tasks,) = [one for one in few.figures if one.name == "tasks"]
-    assert "Means of the four objectives: " in tasks.answer
+    assert "Means of the objectives, their variants left out: " in tasks.answer
+
+
+@pytest.mark.parametrize(("last", "words"), [(1, "1 epoch"), (6, "6 epochs")])
+def test_a_whole_training_is_told_with_the_epochs_that_it_had(drawn: ModuleType, last: int, words: str) -> None:
+    found = results(drawn, "flm", "mlm", *ADAPTED, epochs=[epoch for epoch in (1, 2, 6) if epoch <= last])
+    (one,) = [one for one in part(found).figures if one.name == "adaptation"]
+    reached = np.exp(np.mean([1.3 + 0.01 * seed + len("flm") / 100 for seed in range(3)]))
+    assert f"A whole forward training, of {words}, reaches a perplexity of {reached:.3f}." in one.answer
+    mark = one.panels[1].drawing.mark  # type: ignore[attr-defined]
+    assert mark.words == words
+    assert mark.value == pytest.approx(1.4 - last / 50 + 0.01 + len("mlm") / 100)
+
+
+def test_the_grid_tells_the_parameters_that_were_counted(whole: Part) -> None:
+    (one,) = [one for one in whole.figures if one.name == "grid"]
+    assert "Parameters of a decoder: 1,003; of an encoder-decoder, in which" in one.answer
+    assert one.answer.endswith("half of the layers: 1,004.")
 
 
 def test_the_example_is_told_once_and_not_for_every_seed(whole: Part) -> None:

@@ -22,6 +22,8 @@ from seedbed.statistics.intervals import Interval, t_interval
         (0.0015, "rate", "0.0015"),
         (1234.56, "second", "1,234.6"),
         (2.0, "unknown unit", "2"),
+        (3.8684912345, "nine digits", "3.86849123"),
+        (6.6123456789e-5, "nine digits", "6.61234568 × 10⁻⁵"),
     ],
 )
 def test_numbers_are_written_by_their_unit(value: float, unit: str, text: str) -> None:

@@ -202,6 +202,10 @@ def test_every_glossary_mark_in_the_texts_is_resolved(build_page: Build) -> None
     assert "[[" not in build_page()
 
 
+def test_the_window_of_the_glossary_has_the_length_of_no_study(drawn: ModuleType) -> None:
+    assert not re.search(r"\d", read(drawn.TEMPLATES / "glossary.yaml")["window"])
+
+
 def test_no_word_of_the_glossary_stands_twice(drawn: ModuleType) -> None:
     assert {"reference", "reference run"} < read(drawn.TEMPLATES / "glossary.yaml").keys()
 

@@ -14,6 +14,7 @@ from seedbed.pipeline.configuration import Configuration
 from seedbed.reporting.figures import Figure
 from seedbed.reporting.results import Results, Run, Study
 from seedbed.reporting.studies import recall
+from seedbed.tasks import recall as task
 
 RUNS = (
     Run("rnn-short", "RNN, d 1 to 20", "trained", (0, 1)),
@@ -189,5 +190,19 @@ def test_every_run_that_the_figures_name_is_one_of_the_study() -> None:
 
 def test_the_shaded_distances_are_those_that_training_shows() -> None:
     data = Configuration({"studies": ["recall"]}).studies["recall"].data
-    for name, band in recall.SEEN.items():
-        assert data[name].options["distances"] == f"{band.low}-{band.high}"
+    shown = {name: f"{band.low}-{band.high}" for name, band in recall.SEEN.items()}
+    assert {name: data[name].options["distances"] for name in shown} == shown
+    assert data["curriculum"].options["distances"] == f"{shown['short']} | {shown['long']}"
+
+
+def test_the_gates_that_the_sentences_speak_of_are_those_of_the_study() -> None:
+    gates = Configuration({"studies": ["recall"]}).studies["recall"].evaluations["gates"].options
+    assert (gates["distance"], gates["keeping"]) == (recall.MIDDLE, recall.OPEN)
+
+
+def test_the_bits_of_a_key_are_counted_from_the_keys_of_the_task(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert recall.KEYS == task.KEYS
+    monkeypatch.setattr(recall, "KEYS", 16)
+    assert "One of 16 keys is 4 bits." in figures(results)["bits"].answer

@@ -40,6 +40,21 @@ def test_what_moved_is_counted_and_listed_with_its_numbers() -> None:
     assert [one[1:3] for one in section.table.rows] == [(0.25, 0.5), (None, None), (1.5, 1.75)]
 
 
+def test_numbers_that_moved_are_shown_to_so_many_digits_that_they_differ() -> None:
+    moved = replace(row("moved"), reference=3.8684912, now=3.8684973)
+    (shown,) = reference_section([moved]).table.shown()
+    assert [cell.text for cell in shown[1:3]] == ["3.8684912", "3.8684973"]
+
+
+@pytest.mark.parametrize(("n", "left"), [(99, 0), (100, 0), (101, 1), (1250, 1150)])
+def test_rows_that_the_table_leaves_out_are_counted_and_where_they_are_is_said(n: int, left: int) -> None:
+    section = reference_section([row("moved", seed) for seed in range(n)])
+    assert len(section.table.rows) == n - left
+    words = f"The table leaves out {left} of these; results/comparison.parquet has all."
+    assert (words in section.summary) == bool(left)
+    assert ("leaves out" in section.summary) == bool(left)
+
+
 @pytest.mark.parametrize(("decides", "words"), [(True, "each must agree"), (False, "that decides nothing")])
 def test_it_says_whether_single_rows_decide(decides: bool, words: str) -> None:
     assert words in reference_section([row("moved", decides=decides)]).summary

@@ -7,6 +7,7 @@ import pytest
 
 from seedbed.observations import Observation, rows
 from seedbed.reporting.results import Measure, Results
+from seedbed.reporting.sentences import lowest
 
 LOSS = Measure("loss", "loss", "loss", "nat", {"sentences": "all"})
 PERPLEXITY = Measure("perplexity", "perplexity", "loss", "perplexity", {"sentences": "all"}, exponentiated=True)
@@ -20,6 +21,29 @@ def test_an_unplanned_seed_is_never_averaged_in(drawn: ModuleType) -> None:
     kept = table[(table["metric"] == "loss") & (table["condition"] == "sentences=all") & (table["seed"] < 3)]
     assert interval.n == 3
     assert interval.mean == pytest.approx(kept["value"].mean())
+
+
+def test_runs_are_named_in_the_order_that_is_asked_for_and_those_that_a_build_lacks_are_left_out(
+    drawn: ModuleType,
+) -> None:
+    runs = (drawn.trained(), drawn.EXACT, drawn.trained("gru"))
+    results = Results(drawn.draw_observations(*runs), drawn.study(*runs))
+    assert [run.name for run in results.named(["gru", "absent", "exact", "flm"])] == ["gru", "exact", "flm"]
+
+
+def test_the_lowest_of_several_measures_is_told_of_the_seeds_that_have_all_of_them(drawn: ModuleType) -> None:
+    run = drawn.trained(seeds=4)
+    values = {0: (0.5, 0.25), 1: (0.75, 1.0), 2: (0.5, math.nan)}
+    found = [
+        row
+        for seed, pair in values.items()
+        for at, value in enumerate(pair)
+        for row in rows([Observation("recall", value, {"at": at}, "share")], study="garden", run="flm", seed=seed)
+    ]
+    results = Results(drawn.table(found), drawn.study(run, drawn.EXACT))
+    both = [RECALL.at({"at": at}) for at in (0, 1)]
+    assert lowest(results, run, both) == {0: 0.25, 1: 0.75}
+    assert lowest(results, run, []) == lowest(results, drawn.EXACT, both) == {}
 
 
 def test_a_planned_seed_without_a_row_is_none_and_counted_as_missing(drawn: ModuleType) -> None:

@@ -3,7 +3,9 @@ import io
 import math
 from urllib.parse import unquote
 
-from seedbed.reporting.tables import Column, Strip, Table
+import pytest
+
+from seedbed.reporting.tables import Column, Strip, Table, Value
 from seedbed.statistics.intervals import Interval
 
 COLUMNS = (
@@ -25,6 +27,19 @@ def test_csv_gives_back_names_and_ten_digits() -> None:
     assert header == ["run", "value", "low", "high"]
     assert row[0] == awkward
     assert row[1:] == ["0.3", "0.3333333333", "2"]
+
+
+@pytest.mark.parametrize(
+    ("first", "fields"), [("none", ["none", "none"]), (None, ["", ""]), (Interval(1, 0, 3, 2), ["0", "3"])]
+)
+def test_an_interval_is_two_fields_of_a_csv_in_every_row_whichever_comes_first(
+    first: Value, fields: list[str]
+) -> None:
+    seeds = Strip({}, "nat")
+    one = table(("exact", seeds, 1.0, first), ("flm", seeds, 1.0, Interval(1, 0.5, 2, 3)))
+    header, *rows = csv.reader(io.StringIO(one.csv()))
+    assert header == ["run", "value", "low", "high"]
+    assert [row[2:] for row in rows] == [fields, ["0.5", "2"]]
 
 
 def test_csv_keeps_missing_and_non_finite_apart() -> None:

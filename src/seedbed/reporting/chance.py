@@ -15,7 +15,7 @@ from seedbed.reporting.drawing.marks import ZERO, Band
 from seedbed.reporting.figures import Figure, Panel
 from seedbed.reporting.numbers import NON_FINITE, NOT_MEASURED, brackets, number
 from seedbed.reporting.results import Measure, Results, Run, finite
-from seedbed.reporting.summaries import deviation
+from seedbed.reporting.summaries import shown_deviation
 from seedbed.reporting.tables import Column, Table, Value
 from seedbed.statistics.intervals import Interval, t_interval
 
@@ -54,7 +54,7 @@ class Compared:
         base = self.runs[0]
         moved = _about_mean(self.results, base, self.measure)
         known = finite(moved)
-        sd = deviation(known)
+        sd = shown_deviation(known)
         group = Group(moved, spans=_about_zero(sd, "deviation"), crossed=frozenset(self.results.diverged(base)))
         first = Row(f"{base.label}, seeds", f"sd {_size(sd, self.measure.unit)}, n = {len(known)}", (group,))
         band = Band(min(known), max(known), "range of the first run’s seeds") if len(known) > 1 else None
@@ -114,7 +114,7 @@ def _noise(results: Results, run: Run, measure: Measure) -> tuple[Value, Value]:
     """The standard deviation over seeds, and the mean standard error over the items of the test set."""
     cells = [cell for cell in results.cells(run, measure).values() if cell]
     errors = [cell.item_error for cell in cells if cell.item_error is not None]
-    return deviation([cell.value for cell in cells]), fmean(errors) if errors else None
+    return shown_deviation([cell.value for cell in cells]), fmean(errors) if errors else None
 
 
 def _about_zero(size: Value, kind: Literal["deviation", "items"]) -> tuple[Span, ...]:

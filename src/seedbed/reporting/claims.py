@@ -31,6 +31,13 @@ REASONS = {
 }
 
 
+#: Basis of a claim, where it is another than that the lecture states it → what the page says of it.
+BASES = {
+    "derived": "Derived from what the lecture states.",
+    "recomputed": "Recomputed from what the lecture states.",
+}
+
+
 @dataclass(frozen=True)
 class Judged:
     """The claims with their verdicts, and what has no claim.
@@ -248,9 +255,10 @@ def _verdict(row: Mapping[str, object]) -> Verdict:
 
 def _claim_row(verdict: Verdict, claim: Claim, places: Places) -> tuple[Value, ...]:
     lecture = verdict.id.partition(":")[0]
+    read = " ".join(filter(None, (BASES.get(claim.basis), claim.reading)))
     return (
         Links((Link(f"{lecture} {claim.section}", "#" + claim_anchor(verdict.id)),)),
-        Folded(claim.says, "how it is read", claim.reading) if claim.reading else claim.says,
+        Folded(claim.says, "how it is read", read) if read else claim.says,
         Status(verdict.outcome),
         verdict.explanation,
         verdict.n or NONE,

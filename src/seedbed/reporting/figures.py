@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
 from seedbed.observations import condition_text
@@ -66,7 +67,12 @@ class Figure:
 
     def shows(self, metric: str, condition: str) -> bool:
         """Whether it shows a metric under a condition."""
-        return any((one.metric, condition_text(one.condition)) == (metric, condition) for one in self.measures)
+        return (metric, condition) in self._shown
+
+    @cached_property
+    def _shown(self) -> frozenset[tuple[str, str]]:
+        """Its measures as they are asked for: by every observation of a study, so that they are spelt out once."""
+        return frozenset((one.metric, condition_text(one.condition)) for one in self.measures)
 
 
 def figure(

@@ -15,8 +15,8 @@ from seedbed.reporting.drawing.marks import ZERO, Mark
 from seedbed.reporting.figures import Block, Figure, Part, figure
 from seedbed.reporting.garden_writing import by_objective
 from seedbed.reporting.numbers import NON_FINITE, number
-from seedbed.reporting.results import Measure, Results, Run
-from seedbed.reporting.sentences import common, mark, means
+from seedbed.reporting.results import PARAMETERS, Measure, Results, Run
+from seedbed.reporting.sentences import common, exact_floor, mark, means
 from seedbed.reporting.tables import Column, Table, Value
 
 DIRECT = {"method": "direct"}
@@ -79,7 +79,7 @@ def learnt(results: Results, perplexity: Measure, floor: Mark | None) -> Iterato
             sides(results),
             words(results),
             *lengths(results),
-            *by_objective(results, _section(results), _runs(results, *FOUR)),
+            *by_objective(results, _section(results), results.named(FOUR)),
             own_losses(results),
             grid(results),
             adaptation(results, perplexity, floor),
@@ -91,7 +91,7 @@ def example(results: Results) -> Iterator[Figure]:
     """What the objectives make of one sentence (section 6.2), as a table; the same for all seeds."""
     measures = [one for each in EXAMPLE for one in results.over(each, "first").values()]
     rows: list[tuple[Value, ...]] = []
-    for run in _runs(results, *FOUR):
+    for run in results.named(FOUR):
         for first in {one.condition["first"]: None for one in measures}:
             found = [next(iter(results.cells(run, each.at({"first": first})).values())) for each in EXAMPLE]
             if all(found):
@@ -114,17 +114,17 @@ def example(results: Results) -> Iterator[Figure]:
 
 def tasks(results: Results) -> Figure:
     """Continuation and cloze by objective, with the exact floors."""
-    runs = _runs(results, *FOUR, *VARIANTS, *REFERENCES)
-    four = _runs(results, *FOUR)
+    runs, four = results.named((*FOUR, *VARIANTS, *REFERENCES)), results.named(FOUR)
     return figure(
         results,
         "tasks",
         "What is each objective good at?",
         "Two tasks whose right answers are known exactly. Continuation: the first sentence of a test document "
         "is given and the second scored. Cloze: a word of the first sentence is hidden, and asked for with all "
-        f"else given. Means of the four objectives: {means(results, CONTINUED, four)} nats a token in "
-        f"continuation, where the language itself has {_number(results, CONTINUED_FLOOR)}. In the cloze test it "
-        f"has {_number(results, FLOOR.at(DIRECT))}, since many holes have several good answers.",
+        "else given. Means of the objectives, their variants left out: "
+        f"{means(results, CONTINUED, four)} nats a token in continuation, where the language itself has "
+        f"{_number(results, CONTINUED_FLOOR)}. In the cloze test it has {_number(results, FLOOR.at(DIRECT))}, "
+        "since many holes have several good answers.",
         _continuations(results, runs),
         _cloze(results, LOSS, "Cloze, nats a hole, asked for the word · by Bayes", runs, FLOOR),
         also=(CONTINUED_FLOOR, SCORED),
@@ -134,7 +134,7 @@ def tasks(results: Results) -> Figure:
 def price(results: Results) -> Figure:
     """How well holes are filled, and how many documents a network reads for one."""
     names = (*FOUR, "window", "rnn", "gru", "lstm", "plm-encoder-decoder", "mlm-large")
-    runs = _runs(results, *names)
+    runs = results.named(names)
     return figure(
         results,
         "price",
@@ -152,7 +152,7 @@ def price(results: Results) -> Figure:
 def sides(results: Results) -> Figure:
     """Cloze by the side on which the evidence stands."""
     asked, bayes = (
-        bars(results, DIVERGENCE.at(method), "evidence", _runs(results, *names), ZERO)
+        bars(results, DIVERGENCE.at(method), "evidence", results.named(names), ZERO)
         for method, names in ((DIRECT, ("mlm", "span", "exact-window-5")), (BAYES, ("flm", "plm", "window")))
     )
     return figure(
@@ -161,7 +161,7 @@ def sides(results: Results) -> Figure:
         "Does it matter on which side of the hole the evidence stands?",
         "A hole is told by what stands before it, by what stands behind it, or by either alone: by whichever "
         "costs more to lose, computed from the language. Divergence from the posterior, in nats. The best that "
-        "sees 5 words before the hole and none behind shows what one side alone allows.",
+        "sees a [[window]] before the hole and nothing behind shows what one side alone allows.",
         asked,
         bayes,
     )
@@ -175,7 +175,7 @@ def words(results: Results) -> Figure:
         "Where in a sentence does a model stop following?",
         "Excess over the language’s own loss at each word of the second sentence, in nats. A model that expects "
         "the end after a few words is surprised by the words that come instead.",
-        lines(results, CONTINUED_EXCESS, "word", _runs(results, *FOUR)),
+        lines(results, CONTINUED_EXCESS, "word", results.named(FOUR)),
     )
 
 
@@ -217,30 +217,31 @@ def own_losses(results: Results) -> Figure:
         "Which objective is still learning at the end?",
         "Each objective’s own loss on the validation documents, in nats, after each pass through the text. The "
         "questions differ in difficulty: what can be compared is the form of the curves, not their height.",
-        lines(results, OWN_LOSS, "epoch", _runs(results, *FOUR, *VARIANTS)),
+        lines(results, OWN_LOSS, "epoch", results.named((*FOUR, *VARIANTS))),
     )
 
 
 def grid(results: Results) -> Figure:
     """Three architectures by two objectives, on both tasks."""
-    runs = _runs(results, *GRID, *REFERENCES)
+    runs = results.named((*GRID, *REFERENCES))
+    decoder, both = (means(results, PARAMETERS, results.named([name])) for name in ("flm", "span"))
     return figure(
         results,
         "grid",
         "Is it the architecture or the objective?",
         "Wang et al. (2022) trained causal decoders, prefix decoders and encoder-decoders with several "
-        "objectives on the same tokens. The same grid in small: next words and prefixes in the first three "
-        "rows, span corruption in the next three. An encoder-decoder has about twice the parameters, and each "
-        "token passes through half of its layers.",
+        "objectives on the same tokens. The same grid in small: first next words and prefixes, then span "
+        f"corruption. Parameters of a decoder: {decoder}; of an encoder-decoder, in which each token passes "
+        f"through half of the layers: {both}.",
         _continuations(results, runs),
         _cloze(results, LOSS, "Cloze, nats a hole, asked for the word · by Bayes", runs, FLOOR),
     )
 
 
 def adaptation(results: Results, perplexity: Measure, floor: Mark | None) -> Figure:
-    """One further epoch with another objective, beside one epoch from nothing and six."""
+    """One further epoch with another objective, beside one epoch from nothing and a whole training."""
     pairs = [_pairs(results, pair) for pair in ADAPTED]
-    marks = [floor, _six(results, "mlm")]
+    marks = [floor, _end(results, "mlm")]
     measures = (perplexity, OWN_LOSS.at({"epoch": 1}))
     titles = ("Perplexity on the test set", "Loss of the masked objective on the validation set")
     blocks = [
@@ -255,16 +256,26 @@ def adaptation(results: Results, perplexity: Measure, floor: Mark | None) -> Fig
         "Is it cheaper to adapt a model than to train one?",
         "A masked model goes on for one epoch as a forward model, and a forward model as a masked one: the "
         "parameters are the same, only what may be seen and what is asked changes. Beside it one epoch from "
-        "nothing, with the same schedule. Six epochs of forward training reach a perplexity of "
-        f"{means(results, perplexity, _runs(results, 'flm'))}.",
+        f"nothing, with the same schedule. A whole forward training, of {_epochs(_last(results, 'flm'))}, reaches "
+        f"a perplexity of {means(results, perplexity, results.named(['flm']))}.",
         *blocks,
     )
 
 
-def _six(results: Results, name: str) -> Mark | None:
-    """The mean own loss of a run after its sixth epoch."""
-    run = results.run(name)
-    return mark(results.mean(run, OWN_LOSS.at({"epoch": 6})) if run else None, "nat", "six epochs")
+def _end(results: Results, name: str) -> Mark | None:
+    """The mean own loss of a run at the end of its training."""
+    run, last = results.run(name), _last(results, name)
+    return mark(results.mean(run, OWN_LOSS.at({"epoch": last})) if run else None, "nat", _epochs(last))
+
+
+def _last(results: Results, name: str) -> int:
+    """The last epoch of a run; 0 where a build does not have it."""
+    places = results.over(OWN_LOSS, "epoch").items()
+    return max((int(epoch) for (epoch,), one in places if results.run(name) in results.having([one])), default=0)
+
+
+def _epochs(count: int) -> str:
+    return f"{count} epoch{'' if count == 1 else 's'}"
 
 
 def _pairs(results: Results, names: tuple[str, str]) -> list[tuple[Run, Run]]:
@@ -274,8 +285,7 @@ def _pairs(results: Results, names: tuple[str, str]) -> list[tuple[Run, Run]]:
 
 
 def _continuations(results: Results, runs: tuple[Run, ...]) -> Block:
-    line = mark(common(results, CONTINUED_FLOOR), "nat", "exact floor")
-    return strip(results, CONTINUED, "Continuation, nats a token", runs, line)
+    return strip(results, CONTINUED, "Continuation, nats a token", runs, exact_floor(results, CONTINUED_FLOOR))
 
 
 def _cloze(
@@ -283,7 +293,7 @@ def _cloze(
 ) -> Block:
     """A measure of the cloze test, asked for the word and by Bayes."""
     both = (measure.at(DIRECT), measure.at(BAYES))
-    line = mark(common(results, floor.at(DIRECT)), "nat", "exact floor") if floor else None
+    line = exact_floor(results, floor.at(DIRECT)) if floor else None
     chosen = tuple(run for run in runs if run in results.having(both))
     return contrast(results, both, title, _SEEDS, chosen, line, shared_limits(results, chosen, both, line))
 
@@ -291,12 +301,7 @@ def _cloze(
 def _section(results: Results) -> tuple[Run, ...]:
     """The four objectives first, and then the other runs of this part."""
     others = (run.name for run in results.trained if of_section(run) and run.name not in FOUR)
-    return _runs(results, *FOUR, *others)
-
-
-def _runs(results: Results, *names: str) -> tuple[Run, ...]:
-    """The runs of these names that a build has, in this order."""
-    return tuple(run for name in names if (run := results.run(name)))
+    return results.named((*FOUR, *others))
 
 
 def _number(results: Results, measure: Measure) -> str:

@@ -8,7 +8,7 @@ from seedbed.reporting.blocks.bars import stacks
 from seedbed.reporting.blocks.strips import contrast
 from seedbed.reporting.figures import Block, Figure, Part, figure
 from seedbed.reporting.numbers import NOT_MEASURED, number
-from seedbed.reporting.results import Measure, Results, Run
+from seedbed.reporting.results import Measure, Results, Run, trained
 from seedbed.reporting.sentences import lowest_and_highest, means
 
 SAMPLED, TOP_P = {"decoding": "sampling"}, {"decoding": "top-p 0.95"}
@@ -45,7 +45,7 @@ def written(results: Results, runs: Iterable[Run]) -> Iterator[Part]:
 
 def legality(results: Results, runs: tuple[Run, ...]) -> Figure:
     """The share of legal sentences and of different ones, by both decodings."""
-    sampled, top_p = (lowest_and_highest(results, LEGAL.at(way), _trained(runs)) for way in (SAMPLED, TOP_P))
+    sampled, top_p = (lowest_and_highest(results, LEGAL.at(way), trained(runs)) for way in (SAMPLED, TOP_P))
     return figure(
         results,
         "legality",
@@ -69,11 +69,10 @@ def first_errors(results: Results, runs: tuple[Run, ...]) -> Figure:
         "first-errors",
         "Where does a sentence leave the grammar?",
         "An illegal sentence is counted by the slot of the grammar that its first error is in; the bars end at "
-        "the share of illegal ones. A model that sees 5 words only has to guess a possessive whose subject is "
-        "outside its [[window]]. Such errors are this share of the illegal sentences, sampled and with top-p "
-        "0.95: "
+        "the share of illegal ones. A model that sees a [[window]] only has to guess a possessive whose subject "
+        "is outside of it. Such errors are this share of the illegal sentences, sampled and with top-p 0.95: "
         f"{far or NOT_MEASURED}. The largest share that any one slot has, means of the trained runs, sampled: "
-        f"{means(results, COMMONEST.at(SAMPLED), _trained(runs))}.",
+        f"{means(results, COMMONEST.at(SAMPLED), trained(runs))}.",
         stacks(results, ILLEGAL.at(SAMPLED), "error", "Illegal sentences by first error, sampled", shown),
         _both(results, FAR_ERRORS, "Of the illegal ones, possessive outside the window, sampled · top-p", shown),
         Block((), runs, ()),  # the table has the other runs too
@@ -122,7 +121,8 @@ def _errors(results: Results) -> Iterator[Measure]:
 
 def _told(results: Results, measure: Measure) -> str:
     """A measure of the two runs of the lecture by both decodings."""
-    runs = [run for name in TOLD if (run := results.run(name)) and run in results.having(_both_ways(measure))]
+    having = results.having(_both_ways(measure))
+    runs = [run for run in results.named(TOLD) if run in having]
     return "; ".join(
         f"{run.label}, {' and '.join(_mean(results, run, one) for one in _both_ways(measure))}" for run in runs
     )
@@ -130,10 +130,6 @@ def _told(results: Results, measure: Measure) -> str:
 
 def _mean(results: Results, run: Run, measure: Measure) -> str:
     return number(results.mean(run, measure), measure.unit)
-
-
-def _trained(runs: Iterable[Run]) -> list[Run]:
-    return [run for run in runs if run.kind == "trained"]
 
 
 def _having(results: Results, runs: Iterable[Run]) -> tuple[Run, ...]:

@@ -23,6 +23,7 @@ FORMATS = {
     "token": ",.6g",
     "position": ",.6g",
     "epoch": ".4g",
+    "nine digits": ".9g",  # of what is compared to a millionth
 }
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -44,13 +45,13 @@ def number(value: float | None, unit: str) -> str:
     if unit == "count" and value != round(value):  # a mean of counts
         text = format(value, ",.1f")
     if "e" in text or (value and not float(text.replace(",", ""))):
-        return _scientific(value)
+        return _scientific(value, 9 if unit == "nine digits" else 2)
     return text.replace("-", "−") + (PERCENT if unit == "share" else "")
 
 
-def _scientific(value: float) -> str:
+def _scientific(value: float, significant: int) -> str:
     """A number too small for its format, which must not read as 0, or one that the format gives an exponent."""
-    digits, exponent = f"{value:.1e}".split("e")
+    digits, exponent = f"{value:.{significant - 1}e}".split("e")
     return f"{digits.replace('-', '−')} × 10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 

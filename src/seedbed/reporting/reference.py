@@ -34,7 +34,9 @@ def reference_section(compared: Sequence[Compared]) -> ReferenceSection:
         Column("outcome", "outcome"),
     )
     shown = [*watched, *verdicts, *rows[:_MOST]]
-    table = Table("reference", columns, tuple(map(_row, shown)), ("",) * len(shown))
+    # Numbers that moved may differ from the seventh digit on; to fewer they would read as the same.
+    units = tuple("nine digits" if one.outcome == "moved" else "" for one in shown)
+    table = Table("reference", columns, tuple(map(_row, shown)), units)
     return ReferenceSection(_summary(compared, rows), table)
 
 
@@ -53,10 +55,12 @@ def _summary(compared: Sequence[Compared], moved: Sequence[Compared]) -> str:
     )
     failed = sum(one.failed for one in compared)
     outcome = f"{failed} of what decides moved" if failed else "nothing that decides moved"
-    return (
+    told = (
         f"Against the [[reference]], {outcome}. Of the observations of the same recipe and seed, {same} are the "
         f"same to a millionth and {len(moved)} are not: {rule}."
     )
+    left = len(moved) - _MOST
+    return f"{told} The table leaves out {left} of these; results/comparison.parquet has all." if left > 0 else told
 
 
 def _row(one: Compared) -> tuple[Value, ...]:

@@ -147,7 +147,7 @@ class Results:
     @property
     def trained(self) -> tuple[Run, ...]:
         """The runs that were trained."""
-        return tuple(run for run in self.study.runs if run.kind == "trained")
+        return trained(self.study.runs)
 
     @property
     def references(self) -> tuple[Run, ...]:
@@ -184,6 +184,10 @@ class Results:
     def run(self, name: str) -> Run | None:
         """The run of that name, if it is part of the study."""
         return next((run for run in self.study.runs if run.name == name), None)
+
+    def named(self, names: Iterable[str]) -> tuple[Run, ...]:
+        """The runs of these names that a build has, in this order."""
+        return tuple(run for name in names if (run := self.run(name)))
 
     def cells(self, run: Run, measure: Measure) -> dict[int | None, Cell | None]:
         """The cell of each planned seed, under the seed none for a reference; none where nothing was measured."""
@@ -245,6 +249,11 @@ PARAMETERS = Measure("parameters", "parameters", "parameters", "count", training
 TOKENS = Measure("tokens", "training tokens", "tokens", "count", training=True)
 BEST_EPOCH = Measure("best_epoch", "best epoch", "best_epoch", "count", training=True)
 DIVERGED = Measure("diverged", "diverged", "diverged", "count", training=True)
+
+
+def trained(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Those of the runs that were trained."""
+    return tuple(run for run in runs if run.kind == "trained")
 
 
 def finite(values: Mapping[int | None, float | None]) -> list[float]:

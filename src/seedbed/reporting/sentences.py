@@ -29,6 +29,18 @@ def mark(value: float | None, unit: str, words: str, key: str = "") -> Mark | No
     return None if value is None else Mark(value, f"{words} {number(value, unit)}", key or words)
 
 
+def exact_floor(results: Results, measure: Measure) -> Mark | None:
+    """The line of what the language itself scores on the test set."""
+    return mark(common(results, measure), measure.unit, "exact floor")
+
+
+def lowest(results: Results, run: Run, measures: Iterable[Measure]) -> dict[int | None, float]:
+    """The lowest of several measures by seed, of the seeds that have a finite number of each of them."""
+    columns = [results.values(run, one) for one in measures]
+    rows = {seed: finite(dict(enumerate(column[seed] for column in columns))) for seed in run.seeds}
+    return {seed: min(row) for seed, row in rows.items() if row and len(row) == len(columns)}
+
+
 def means(results: Results, measure: Measure, runs: Iterable[Run] | None = None) -> str:
     """The range of the means of runs, of all trained ones where none are given."""
     chosen = results.trained if runs is None else runs

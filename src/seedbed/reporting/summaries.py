@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
@@ -13,15 +12,12 @@ from seedbed.observations import read_condition
 from seedbed.reporting.numbers import number, spread
 from seedbed.reporting.results import BEST_EPOCH, DIVERGED, PARAMETERS, TOKENS, Measure, Results, Run, finite
 from seedbed.reporting.tables import NONE, Column, Strip, Table, Value, anchor
+from seedbed.statistics.intervals import deviation
 
 
-def deviation(values: Sequence[float]) -> Value:
+def shown_deviation(values: Sequence[float]) -> Value:
     """The standard deviation over seeds as a table shows it: a word where there are fewer than two."""
-    if len(values) < 2:
-        return "undefined, one seed" if values else None
-    if not np.isfinite(values).all():
-        return math.nan
-    return 0.0 if min(values) == max(values) else float(np.std(values, ddof=1))
+    return deviation(values) if len(values) > 1 else "undefined, one seed" if values else None
 
 
 def runs_table(results: Results) -> Table:
@@ -94,7 +90,7 @@ def _variance_row(results: Results, run: Run, measure: Measure) -> tuple[Value, 
     measured = [value for value in values.values() if value is not None]
     numbers: tuple[Value, ...] = (None,) * 4
     if measured:  # NumPy's extremes of values with a NaN are NaN
-        numbers = (interval.mean, deviation(measured), float(np.min(measured)), float(np.max(measured)))
+        numbers = (interval.mean, shown_deviation(measured), float(np.min(measured)), float(np.max(measured)))
     return (name, measure.label, Strip(values, measure.unit), interval.n, *numbers, interval)
 
 

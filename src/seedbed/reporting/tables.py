@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import chain
 from urllib.parse import quote
 
 from seedbed.reporting.numbers import NOT_MEASURED, PERCENT, ends, number
@@ -107,6 +106,11 @@ class Column:
     label: str
     unit: str = ""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its names in a CSV: the column ``interval`` is its two ends, whatever stands in its rows."""
+        return ("low", "high") if self.key == "interval" else (self.key,)
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -169,12 +173,14 @@ class Table:
 
     def csv(self) -> str:
         """The rows for machines, to ten digits: an interval is two columns, nothing measured is empty."""
-        kept = [i for i in range(len(self.columns)) if not any(isinstance(row[i], Strip) for row in self.rows)]
-        heads = [_names(self.columns[i].key, self.rows[0][i] if self.rows else None) for i in kept]
+        columns = list(enumerate(self.columns))
+        kept = [(i, column) for i, column in columns if not any(isinstance(row[i], Strip) for row in self.rows)]
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(chain.from_iterable(heads))
-        writer.writerows(chain.from_iterable(_machine(row[i]) for i in kept) for row in self.rows)
+        writer.writerow(name for _, column in kept for name in column.names)
+        writer.writerows(
+            [field for i, column in kept for field in _machine(row[i], len(column.names))] for row in self.rows
+        )
         return text.getvalue()
 
     def link(self) -> str:
@@ -226,16 +232,13 @@ def _text(value: Value) -> str:
     return str(value)
 
 
-def _names(key: str, example: Value) -> list[str]:
-    return ["low", "high"] if isinstance(example, Interval) else [key]
-
-
-def _machine(value: Value) -> list[str]:
+def _machine(value: Value, fields: int) -> list[str]:
+    """A value in so many fields; what is no interval stands in each of them."""
     if isinstance(value, Interval):
         return [_digits(value.low), _digits(value.high)]
     if value is None:
-        return [""]
-    return [_digits(value) if isinstance(value, int | float) else _text(value)]
+        return [""] * fields
+    return [_digits(value) if isinstance(value, int | float) else _text(value)] * fields
 
 
 def _digits(value: float) -> str:

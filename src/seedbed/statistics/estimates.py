@@ -17,6 +17,7 @@ import numpy as np
 from seedbed.statistics.intervals import (
     Interval,
     clopper_pearson_interval,
+    deviation,
     predicted_sd,
     sd_interval,
     t_half_width,
@@ -71,7 +72,7 @@ class Mean:
     def of(cls, values: Sequence[float], seeded: bool = True, exponentiated: bool = False) -> Mean:
         """The mean of finite values, at least one; without seeds it is a single value and certain."""
         n = len(values) if seeded else 0
-        return cls(float(np.mean(values)), _sd(values) if n else 0.0, n, exponentiated)
+        return cls(float(np.mean(values)), deviation(values) if n else 0.0, n, exponentiated)
 
     @property
     def value(self) -> float:
@@ -108,7 +109,7 @@ class Spread:
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
         """The spread of finite values, one a seed."""
-        return cls(_sd(values), len(values))
+        return cls(deviation(values), len(values))
 
     @property
     def value(self) -> float:
@@ -149,10 +150,3 @@ class Share:
         if n == 0:
             return Interval(self.value, self.value, self.value, 0)
         return clopper_pearson_interval(round(self.value * n), n, level)
-
-
-def _sd(values: Sequence[float]) -> float:
-    """NaN of one value; exactly 0 of equal ones, where the formula would leave a rounding error."""
-    if len(values) == 1:
-        return math.nan
-    return 0.0 if min(values) == max(values) else float(np.std(values, ddof=1))

@@ -52,13 +52,21 @@ def t_interval(values: Sequence[float], level: float = 0.95) -> Interval:
     n = array.size
     if n == 0 or not np.isfinite(array).all():
         return Interval(math.nan, math.nan, math.nan, n)
-    mean = float(array.mean())
-    if n == 1:
-        return Interval(mean, math.nan, math.nan, n)
-    if array.min() == array.max():  # their standard deviation would be a rounding error
-        return Interval(float(array[0]), float(array[0]), float(array[0]), n)
-    half = t_half_width(float(array.std(ddof=1)), n, level)
+    sd = deviation(values)
+    mean = float(array.mean() if sd else array[0])  # that of equal values would have a rounding error too
+    half = t_half_width(sd, n, level) if n > 1 else math.nan
     return Interval(mean, mean - half, mean + half, n)
+
+
+def deviation(values: Sequence[float]) -> float:
+    """The standard deviation over seeds: NaN of fewer than two values, and where one is not finite.
+
+    Of equal values it is exactly 0, where the formula would leave a rounding error.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.size < 2 or not np.isfinite(array).all():
+        return math.nan
+    return 0.0 if array.min() == array.max() else float(array.std(ddof=1))
 
 
 def t_half_width(sd: float, n: int, level: float, runs: int = 0) -> float:

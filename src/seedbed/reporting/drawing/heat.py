@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from seedbed.reporting.drawing.canvas import BOTTOM, COLORS, LETTER, WIDTH, canvas, row_text, shortened
 from seedbed.reporting.drawing.marks import Key
@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Side = Literal["left", "center", "right"]
+
 ROW = 42
 CELL = 22  # the height of a row's cells, below its label
+LINE = 13  # the height of a line of labels below the columns
 STRONGEST = 0.5  # opacity of the largest number: words are still read on it
 
 
@@ -83,23 +86,30 @@ class Heat:
     def figure(self) -> Figure:
         """The panel drawn."""
         height = ROW * len(self.rows)
-        figure, axes = canvas(
-            (WIDTH, height + BOTTOM + 14 * bool(self.note)), 12, 0, BOTTOM + 14 * bool(self.note)
-        )
+        width = (WIDTH - 24) / len(self.columns)
+        levels = 2 if any(len(column) > _letters(width) for column in self.columns) else 1
+        labels = BOTTOM + LINE * (levels - 1)
+        bottom = labels + 14 * bool(self.note)
+        figure, axes = canvas((WIDTH, height + bottom), 12, 0, bottom)
         axes.set_ylim(height, 0)
         axes.set_xlim(0, len(self.columns))
         axes.set_xticks([])
-        width = (WIDTH - 24) / len(self.columns)
         for index, row in enumerate(self.rows):
             self._row(axes, row, index * ROW, width)
-        for at, column in enumerate(self.columns):
-            text = shortened(column, int(width / LETTER))
-            made = axes.text(
-                at + 0.5, height + 11, text, ha="center", va="center", color=COLORS["muted"], fontsize=10.5
-            )
-            made.set_gid(f"tip:{column}" if text != column else None)
-        row_text(axes, (0, height + 27), self.note, "left", COLORS["muted"], 10.5)
+        for at in range(len(self.columns)):
+            self._column(axes, at, height + 11 + LINE * (at % levels), width, levels)
+        row_text(axes, (0, height + labels + 1), self.note, "left", COLORS["muted"], 10.5)
         return figure
+
+    def _column(self, axes: Axes, at: int, y: float, width: float, levels: int) -> None:
+        """The label of a column, as wide as so many cells; a long one at either end begins or stops there."""
+        label, count = self.columns[at], len(self.columns)
+        outermost = at in (0, count - 1) and len(label) > _letters(width)
+        side: Side = "center" if not outermost else "left" if at == 0 else "right"
+        place = {"left": 0.0, "center": at + 0.5, "right": float(count)}[side]
+        text = shortened(label, _letters(min(1.5 if outermost else levels, count) * width))
+        made = axes.text(place, y, text, ha=side, va="center", color=COLORS["muted"], fontsize=10.5)
+        made.set_gid(f"tip:{label}" if text != label else None)
 
     def _row(self, axes: Axes, row: HeatRow, top: float, width: float) -> None:
         label = shortened(row.label, 62)
@@ -131,3 +141,8 @@ class Heat:
         share = abs(value - start) / width if width > 0 else 1.0
         strength = 0.04 + (STRONGEST - 0.04) * min(1.0, max(0.0, share))
         return {"facecolor": COLORS["contrast" if value < 0 else "seed"], "alpha": round(strength, 3)}
+
+
+def _letters(pixels: float) -> int:
+    """How many letters of a label so many pixels hold."""
+    return int(pixels / LETTER)

@@ -65,7 +65,8 @@ class Points:
 
     def words(self) -> str:
         """The panel read out: how many points there are, and between which ends they lie."""
-        across, up = (spread((getattr(one, at) for one in self.points), self.x.unit) for at in "xy")
+        across = spread((one.x for one in self.points), self.x.unit)
+        up = spread((one.y for one in self.points), self.y.unit)
         mark = f"{self.mark.words} {number(self.mark.value, self.y.unit)}; " if self.mark else ""
         return f"{mark}{len(self.points)} points, {self.x.label} {across}, {self.y.label} {up}"
 

@@ -5,7 +5,7 @@ Lecture ``recurrence``, section 6.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from seedbed.reporting.blocks.bars import bars
@@ -15,8 +15,8 @@ from seedbed.reporting.blocks.strips import contrast, strip, trained_limits
 from seedbed.reporting.drawing.marks import ZERO, Band, Mark
 from seedbed.reporting.figures import Block, Fact, Figure, Headline, Part, figure
 from seedbed.reporting.numbers import number, spread
-from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run, finite
-from seedbed.reporting.sentences import common, mark, means
+from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run, trained
+from seedbed.reporting.sentences import common, exact_floor, lowest, means
 
 ALL, OPPOSITE, MIXED = {"sentences": "all"}, {"numbers": "opposite"}, {"numbers": "mixed"}
 
@@ -28,6 +28,7 @@ AGREEMENT = Measure("agreement", "agreement", "agreement_accuracy", "share", OPP
 MIXED_AGREEMENT = Measure("mixed_agreement", "agreement, mixed", "agreement_accuracy", "share", MIXED)
 ATTENTION = Measure("attention", "attention", "attention_share", "share")
 LARGEST = Measure("largest", "largest attention", "largest_share", "share")
+UNIFORM = Measure("uniform", "uniform attention", "uniform_share", "share", {"group": "subject"})
 CUT = Measure("cut", "agreement", "cut_accuracy", "share")
 WITHOUT_SUBJECT = CUT.at({"cut": "subject"})
 SUBJECT_HEAD = LARGEST.at({"layer": 1, "group": "subject"})
@@ -77,9 +78,9 @@ def headline(results: Results) -> Headline:
 
 
 def _fact(results: Results, run: Run) -> Fact:
-    lowest = _lowest(results, run).values()
-    words = f"the lowest [[agreement]] of {len(lowest)} [[seed]]s with {SEEN + 1} to {MOST} [[attractor]]s"
-    return Fact(number(min(lowest), "share"), f"{run.label}: {words}")
+    found = lowest(results, run, BEYOND).values()
+    words = f"the lowest [[agreement]] of {len(found)} [[seed]]s with {SEEN + 1} to {MOST} [[attractor]]s"
+    return Fact(number(min(found), "share"), f"{run.label}: {words}")
 
 
 def parts(results: Results) -> Iterator[Part]:
@@ -110,7 +111,7 @@ def agreement(results: Results) -> Figure:
 
 def closeness(results: Results) -> Figure:
     """Perplexity against the exact floor, and divergence, by run."""
-    floor, runs = _floor(results), _compared(results)
+    floor, runs = exact_floor(results, FLOOR), _compared(results)
     perplexities, divergences = (
         trained_limits(results, [measure], mark) for measure, mark in ((PERPLEXITY, floor), (DIVERGENCE, ZERO))
     )
@@ -155,6 +156,7 @@ def heads(results: Results) -> Figure:
     looking = results.having(results.over(LARGEST, "layer", "group").values())
     first = [replace(run, label=f"{run.label}, seed {run.seeds[0]}", seeds=run.seeds[:1]) for run in looking[:1]]
     one = heat_maps(results, ATTENTION, ("layer", "head"), "group", first)
+    uniform = number(common(results, UNIFORM), "share")
     return figure(
         results,
         "heads",
@@ -162,8 +164,8 @@ def heads(results: Results) -> Figure:
         f"With {SEEN} [[attractor]]s the verb is predicted at the last of them. Shown is how much of its "
         "attention goes to each group of tokens up to there: head by head for one seed and, since no head is "
         "the same one in two seeds, the share of the head of each layer that looks there most. On the subject, "
-        f"1 of {3 * (1 + SEEN)} positions, that is {means(results, SUBJECT_HEAD, looking)} in layer 1, means of "
-        "the runs.",
+        f"which would have {uniform} if all positions had the same, that is "
+        f"{means(results, SUBJECT_HEAD, looking)} in layer 1, means of the runs.",
         replace(one, runs=()),  # the table has every seed of the run, from what stands below
         heat_maps(results, LARGEST, ("layer",), "group", looking, "Largest share, "),
     )
@@ -205,8 +207,8 @@ def _at(results: Results, measure: Measure) -> Block:
 
 def sizes(results: Results) -> Figure:
     """What hangs on how large the vectors of positions begin."""
-    runs = _named(results, SIZES)
-    told = "; ".join(f"{run.label}, {_failures(results, run)}" for run in runs if _lowest(results, run))
+    runs = results.named(SIZES)
+    told = "; ".join(f"{run.label}, {_failures(results, run)}" for run in runs if lowest(results, run, BEYOND))
     return figure(
         results,
         "sizes",
@@ -216,7 +218,7 @@ def sizes(results: Results) -> Figure:
         f"[[attractor]]s: {told}. The number of a learned table is the standard deviation of its first entries. "
         "Perplexity is that of sentences as long as in training.",
         strip(results, FARTHEST, f"Agreement with {MOST} attractors", runs, GUESSING),
-        strip(results, PERPLEXITY, "Perplexity on the test set", runs, _floor(results)),
+        strip(results, PERPLEXITY, "Perplexity on the test set", runs, exact_floor(results, FLOOR)),
         also=BEYOND[:-1],
     )
 
@@ -228,39 +230,23 @@ def _compared(results: Results) -> tuple[Run, ...]:
 
 def _models(results: Results) -> tuple[Run, ...]:
     """The trained ones of these."""
-    return tuple(run for run in _compared(results) if run.kind == "trained")
+    return trained(_compared(results))
 
 
 def _encodings(results: Results) -> list[Run]:
     """Those that the lecture compares, where they were measured."""
-    return [run for run in _named(results, ENCODINGS) if _lowest(results, run)]
-
-
-def _named(results: Results, names: Iterable[str]) -> list[Run]:
-    return [run for name in names if (run := results.run(name))]
-
-
-def _floor(results: Results) -> Mark | None:
-    return mark(common(results, FLOOR), "perplexity", "exact floor")
-
-
-def _lowest(results: Results, run: Run) -> dict[int | None, float]:
-    """The lowest agreement beyond training of each seed that has all of them as finite numbers."""
-    columns = [results.values(run, one) for one in BEYOND]
-    rows = {seed: finite(dict(enumerate(column[seed] for column in columns))) for seed in columns[0]}
-    return {seed: min(row) for seed, row in rows.items() if len(row) == len(BEYOND)}
+    return [run for run in results.named(ENCODINGS) if lowest(results, run, BEYOND)]
 
 
 def _failures(results: Results, run: Run) -> str:
-    lowest = _lowest(results, run).values()
-    return f"{sum(value < FAILED for value in lowest)} of {len(lowest)}"
+    found = lowest(results, run, BEYOND).values()
+    return f"{sum(value < FAILED for value in found)} of {len(found)}"
 
 
 def _told(results: Results, run: Run) -> str:
     """How many seeds of a run fail, the lowest agreement, and the spread with the most attractors."""
-    lowest, farthest = _lowest(results, run), results.values(run, FARTHEST).values()
+    found, farthest = lowest(results, run, BEYOND).values(), results.values(run, FARTHEST).values()
     return (
         f"{run.label}: {_failures(results, run)} seeds fail, the lowest agreement is "
-        f"{number(min(lowest.values()), 'share')}, and with {MOST} [[attractor]]s it is "
-        f"{spread(farthest, 'share')}"
+        f"{number(min(found), 'share')}, and with {MOST} [[attractor]]s it is {spread(farthest, 'share')}"
     )

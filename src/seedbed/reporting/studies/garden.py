@@ -7,7 +7,7 @@ Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5; `reporting/garden
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from seedbed.reporting.blocks.strips import contrast, shared_limits, strip
 from seedbed.reporting.chance import chance
@@ -18,8 +18,8 @@ from seedbed.reporting.garden_attention import hangs
 from seedbed.reporting.garden_objectives import learnt, of_section
 from seedbed.reporting.garden_writing import written
 from seedbed.reporting.numbers import ends, number
-from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run
-from seedbed.reporting.sentences import common, lowest_and_highest, mark, means, of_reference
+from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run, trained
+from seedbed.reporting.sentences import common, exact_floor, lowest_and_highest, mark, means, of_reference
 
 ALL, WITHHELD, OTHER = ({"sentences": name} for name in ("all", "withheld", "other"))
 INSIDE, OUTSIDE = ({"window": name} for name in ("inside", "outside"))
@@ -39,8 +39,10 @@ COUNT = Measure("count", "possessives", "pronoun_count", "count")
 KNOWN_INSIDE, KNOWN_OUTSIDE = KNOWN.at(INSIDE), KNOWN.at(OUTSIDE)
 CHOSEN_INSIDE, CHOSEN_OUTSIDE = CHOSEN.at(INSIDE), CHOSEN.at(OUTSIDE)
 
+#: The words of the window that the sentences speak of, as the evaluations and the references have it.
+WORDS = 5
 #: The language as a predictor, and the best that sees no more than the window.
-LANGUAGE, WINDOW = "exact", "exact-window-5"
+LANGUAGE, WINDOW = "exact", f"exact-window-{WORDS}"
 #: Endings of the runs that differ from another run in their learning rate only, the smaller one first.
 RATES = ("-lr-third", "-lr-triple")
 
@@ -94,27 +96,27 @@ def _far_words(results: Results, run: Run) -> str:
         return ""
     possible = number(of_reference(results, WINDOW, KNOWN_OUTSIDE), "share")
     return (
-        f" A possessive whose subject lies outside a [[window]] of 5 words gets {number(known.mean, 'share')} of "
-        f"probability; with the window alone {possible} would be possible."
+        f" A possessive whose subject lies outside a [[window]] of {WORDS} words gets "
+        f"{number(known.mean, 'share')} of probability; with the window alone {possible} would be possible."
     )
 
 
 def parts(results: Results) -> Iterator[Part]:
     """The study's figures, in the order of the page."""
-    structures = _trained(_structures(results))
+    structures, floor = trained(_structures(results)), exact_floor(results, FLOOR)
     yield Part(
         figures=(
             closeness(results),
             choices(results),
             gap(results),
-            epochs(results, _floor(results), _trained(_all(results))),
+            epochs(results, floor, trained(_all(results))),
             chance(results, structures, PERPLEXITY, EXCESS),
             *rates(results),
         )
     )
     yield from written(results, _all(results))
     yield from hangs(results, _window(results, KNOWN_OUTSIDE))
-    yield from learnt(results, PERPLEXITY, _floor(results))
+    yield from learnt(results, PERPLEXITY, floor)
 
 
 def knowledge(results: Results) -> Figure:
@@ -124,8 +126,9 @@ def knowledge(results: Results) -> Figure:
         "knowledge",
         "What does each model know, inside and outside the window?",
         "“The children grow the fresh pumpkin from … own garden”: the subject decides that the word is “their”. "
-        "Shown is the probability that a model gives the right word, where the subject is among the last 5 words, "
-        f"inside the [[window]], and where it is further back. {_comparison(results, KNOWN_OUTSIDE)}",
+        "Shown is the probability that a model gives the right word, where the subject is among the last "
+        f"{WORDS} words, inside the [[window]], and where it is further back. "
+        f"{_comparison(results, KNOWN_OUTSIDE)}",
         contrast(
             results,
             (KNOWN_INSIDE, KNOWN_OUTSIDE),
@@ -140,10 +143,10 @@ def knowledge(results: Results) -> Figure:
 
 def closeness(results: Results) -> Figure:
     """Perplexity against the exact floor, and divergence, by run."""
-    floor, runs = _floor(results), _all(results)
-    trained = _trained(runs)
+    floor, runs = exact_floor(results, FLOOR), _all(results)
+    models = trained(runs)
     perplexities, divergences = (
-        shared_limits(results, trained, [measure], mark)
+        shared_limits(results, models, [measure], mark)
         for measure, mark in ((PERPLEXITY, floor), (DIVERGENCE, ZERO))
     )
     return figure(
@@ -153,7 +156,7 @@ def closeness(results: Results) -> Figure:
         "[[Perplexity]] scores the words that the test set happens to hold, so it is read against what the "
         "language itself scores on them: the [[exact floor]]. The [[divergence]] compares the whole "
         "distribution of the next token with the true one and is 0 only for the language itself. Mean "
-        f"divergence of the trained runs, in nats a token: {means(results, DIVERGENCE, trained)}.",
+        f"divergence of the trained runs, in nats a token: {means(results, DIVERGENCE, models)}.",
         strip(results, PERPLEXITY, "Perplexity on the test set", runs, floor, limits=perplexities),
         strip(results, DIVERGENCE, "Divergence from the language, nats a token", runs, ZERO, limits=divergences),
         also=(FLOOR, EXCESS, SPECIAL_MASS, DIVERGED),
@@ -169,8 +172,8 @@ def choices(results: Results) -> Figure:
         "Is the right possessive also the first choice?",
         "The figure at the top of the page shows its probability. Here is the share of places where no token "
         "of the whole vocabulary is more probable; among k equally probable ones the right one counts 1/k. A "
-        "model can choose well and be unsure. Inside the [[window]] the subject is among the last 5 words. "
-        f"{_comparison(results, CHOSEN_OUTSIDE)}",
+        "model can choose well and be unsure. Inside the [[window]] the subject is among the last "
+        f"{WORDS} words. {_comparison(results, CHOSEN_OUTSIDE)}",
         strip(results, CHOSEN_INSIDE, "Subject inside the window", runs),
         strip(results, CHOSEN_OUTSIDE, "Subject outside the window", runs, _window(results, CHOSEN_OUTSIDE)),
         also=(KNOWN_INSIDE, KNOWN_OUTSIDE),
@@ -180,8 +183,8 @@ def choices(results: Results) -> Figure:
 def gap(results: Results) -> Figure:
     """Excess in sentences with and without a withheld pair, and the former's share of the whole."""
     runs, split = [run for run in _all(results) if run.name != LANGUAGE], (EXCESS_OTHER, EXCESS_WITHHELD)
-    trained = _trained(runs)
-    limits = shared_limits(results, trained, split, ZERO)
+    models = trained(runs)
+    limits = shared_limits(results, models, split, ZERO)
     tokens = mark(common(results, TOKEN_SHARE), "share", "share of tokens")
     seeds = ("one seed, other sentences", "one seed, withheld sentences")
     return figure(
@@ -191,7 +194,7 @@ def gap(results: Results) -> Figure:
         "Some pairs of a verb and a noun are taken out of every training corpus and left in the test set. If "
         "a model lacked the same everywhere, sentences with such a [[withheld pair]] would have the same "
         f"share of its [[excess]] as of the tokens. Share of the tokens: {_token_share(results)}. Share of the "
-        f"excess, means of the trained runs: {means(results, GAP_SHARE, trained)}. What is above comes from what "
+        f"excess, means of the trained runs: {means(results, GAP_SHARE, models)}. What is above comes from what "
         "training never showed.",
         contrast(results, split, "Excess, nats a token, in other · withheld sentences", seeds, runs, ZERO, limits),
         strip(results, GAP_SHARE, "Share of the total excess that the withheld pairs hold", runs, tokens),
@@ -214,7 +217,7 @@ def rates(results: Results) -> Iterator[Figure]:
         "The learning rate is the same for all runs, which may suit one model better than another. Mean "
         f"perplexities with a third of it, with it and with three times as much: {told}. Where a model’s three "
         "rates lie further apart than two models do at one rate, their order says little about the models.",
-        strip(results, PERPLEXITY, "Perplexity on the test set", runs, _floor(results)),
+        strip(results, PERPLEXITY, "Perplexity on the test set", runs, exact_floor(results, FLOOR)),
         strip(results, KNOWN_OUTSIDE, outside, runs, _window(results, KNOWN_OUTSIDE)),
         also=(DIVERGENCE, DIVERGED),
     )
@@ -223,10 +226,6 @@ def rates(results: Results) -> Iterator[Figure]:
 def _all(results: Results) -> tuple[Run, ...]:
     """The runs that predict the next word and nothing else, those without training last."""
     return tuple(run for run in results.trained + results.references if not of_section(run))
-
-
-def _trained(runs: Iterable[Run]) -> tuple[Run, ...]:
-    return tuple(run for run in runs if run.kind == "trained")
 
 
 def _structures(results: Results) -> tuple[Run, ...]:
@@ -240,13 +239,11 @@ def _rated(results: Results) -> list[tuple[Run, Run, Run]]:
     return [(lower, run, higher) for lower, run, higher in found if lower and higher]
 
 
-def _floor(results: Results) -> Mark | None:
-    return mark(common(results, FLOOR), "perplexity", "exact floor")
-
-
 def _window(results: Results, measure: Measure) -> Mark | None:
     possible = of_reference(results, WINDOW, measure)
-    return mark(possible, "share", "best outside with 5 words", "the best outside that 5 words allow")
+    return mark(
+        possible, "share", f"best outside with {WORDS} words", f"the best outside that {WORDS} words allow"
+    )
 
 
 def _token_share(results: Results) -> str:
@@ -255,7 +252,7 @@ def _token_share(results: Results) -> str:
 
 def _comparison(results: Results, measure: Measure) -> str:
     """The lowest and the highest mean of the structures, and what the window allows."""
-    found = lowest_and_highest(results, measure, _trained(_structures(results)))
+    found = lowest_and_highest(results, measure, trained(_structures(results)))
     if not found:
         return "No run has a finite result in this build."
     possible = number(of_reference(results, WINDOW, measure), "share")

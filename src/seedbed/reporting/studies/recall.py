@@ -5,6 +5,7 @@ Lecture ``recurrence``, section 5.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
@@ -15,7 +16,7 @@ from seedbed.reporting.drawing.marks import Band, Mark
 from seedbed.reporting.figures import Block, Fact, Figure, Headline, Part, figure
 from seedbed.reporting.numbers import NOT_MEASURED, number
 from seedbed.reporting.results import Measure, Results, Run, finite
-from seedbed.reporting.sentences import common, lowest_and_highest, means
+from seedbed.reporting.sentences import common, lowest, lowest_and_highest, means
 
 #: The distances that the sentences speak of; the last is the longest of training.
 NEAR, LEAST, MIDDLE, FAR = 1, 10, 50, 100
@@ -150,9 +151,9 @@ def bits(results: Results) -> Figure:
         results,
         "bits",
         "How many bits of the key are remembered?",
-        f"The {KEYS} keys are 3 bits. The mutual information of key and answer says how many of these the "
-        "answers hold: who tells apart two halves of the keys, and guesses within each, has 1. Forgetting "
-        "shows as less at the far distance than at the near one, not learning as little at both. "
+        f"One of {KEYS} keys is {math.log2(KEYS):g} bits. The mutual information of key and answer says how many "
+        "of these the answers hold: who tells apart two halves of the keys, and guesses within each, has 1. "
+        "Forgetting shows as less at the far distance than at the near one, not learning as little at both. "
         f"Means of those trained on distances from {_ends(SEEN['wide'])}: {told or NOT_MEASURED}.",
         lines(results, BITS, "distance", chosen, band=SEEN["wide"]),
         contrast(
@@ -338,19 +339,15 @@ def _by_range(
         yield lines(results, measure, "distance", runs, band=band, mark=line)
 
 
-def _named(results: Results, names: Iterable[str]) -> list[Run]:
-    return [run for name in names if (run := results.run(name))]
-
-
 def _measured(results: Results, names: Iterable[str], measure: Measure, over: str) -> list[Run]:
     """The runs of these names that have the measure at any value of a condition."""
     having = results.having(results.over(measure, over).values())
-    return [run for run in _named(results, names) if run in having]
+    return [run for run in results.named(names) if run in having]
 
 
 def _finished(results: Results, names: Iterable[str]) -> list[Run]:
     """The runs of these names with a seed of which can be said whether it learnt."""
-    return [run for run in _named(results, names) if _lowest(results, run)]
+    return [run for run in results.named(names) if lowest(results, run, _in_training(results))]
 
 
 def _finite(results: Results, measures: Iterable[Measure]) -> list[Run]:
@@ -363,12 +360,10 @@ def _ends(band: Band) -> str:
     return f"{band.low:g} to {band.high:g}"
 
 
-def _lowest(results: Results, run: Run) -> dict[int | None, float]:
-    """The lowest recall up to `FAR` of each seed that has a finite one at all distances that were measured."""
+def _in_training(results: Results) -> list[Measure]:
+    """Recall at all distances up to `FAR` that were measured."""
     places = results.over(RECALL, "distance").items()
-    columns = [results.values(run, one) for (at,), one in places if not isinstance(at, str) and at <= FAR]
-    rows = {seed: finite(dict(enumerate(column[seed] for column in columns))) for seed in run.seeds}
-    return {seed: min(row) for seed, row in rows.items() if row and len(row) == len(columns)}
+    return [one for (at,), one in places if not isinstance(at, str) and at <= FAR]
 
 
 def _told(results: Results, runs: Iterable[Run]) -> str:
@@ -377,5 +372,5 @@ def _told(results: Results, runs: Iterable[Run]) -> str:
 
 
 def _learnt(results: Results, run: Run) -> str:
-    lowest = _lowest(results, run).values()
-    return f"{sum(value >= LEARNT for value in lowest)} of {len(lowest)}"
+    recalls = lowest(results, run, _in_training(results)).values()
+    return f"{sum(value >= LEARNT for value in recalls)} of {len(recalls)}"
