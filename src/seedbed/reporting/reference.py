@@ -60,7 +60,9 @@ def _summary(compared: Sequence[Compared], moved: Sequence[Compared]) -> str:
         f"same to a millionth and {len(moved)} are not: {rule}."
     )
     left = len(moved) - _MOST
-    return f"{told} The table leaves out {left} of these; results/comparison.parquet has all." if left > 0 else told
+    if left <= 0:
+        return told
+    return f"{told} The table leaves out {left} of these; results/comparison.parquet has all."
 
 
 def _row(one: Compared) -> tuple[Value, ...]:
