@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-# One thread a process, set before numpy or torch read it: results must not depend on the number of cores.
-os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+from seedbed.pipeline.threads import ONE_THREAD
+
+os.environ |= ONE_THREAD  # before numpy or torch read it
 
 import sys
 from pathlib import Path
