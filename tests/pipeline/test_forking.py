@@ -72,7 +72,7 @@ for name in forking.LIBRARIES:
     importlib.import_module(name)
 print(len(os.listdir("/proc/self/task")), *(name for name in sys.modules if name.startswith("seedbed.")))
 """
-    ours = "seedbed.pipeline seedbed.pipeline.forked seedbed.pipeline.forking seedbed.pipeline.threads"
+    ours = "seedbed.pipeline seedbed.pipeline.forked seedbed.pipeline.threads seedbed.pipeline.forking"
     assert run(folder, sys.executable, "-c", script).stdout == f"1 {ours}\n"
 
 
