@@ -1,33 +1,40 @@
 # What people type. `make report` and `make test` do everything on a machine with Python 3.11 or newer, make and git.
-#   PYTHON=python3.12   another interpreter        SEEDS=3   so many seeds for every run        CORES=1
-#   STUDY=farm          one study alone
+#   STUDY=farm          one study alone             SEEDS=3   so many seeds for every run        CORES=1
+#   PYTHON=python3.12   another interpreter, where there is no .venv yet
 .DEFAULT_GOAL := report
-.PHONY: report quick check reference sentinels test claim tune lock benchmark clean
+.PHONY: report quick check reference sentinels test claim tune lock benchmark clean interpreter
 SHELL := /bin/sh
 
 PYTHON ?= python3
 CORES ?= all
 BIN := .venv/bin
 INSTALLED := .venv/installed
-$(if $(SEED),$(error SEED is unknown, SEEDS is meant))
-$(if $(CORE),$(error CORE is unknown, CORES is meant))
-CONFIG := $(if $(SEEDS),--config seeds=$(SEEDS))
-SEEDBED := $(BIN)/python -m seedbed $(CONFIG)
+
+# Only what is typed is judged: a variable of the environment may be another program's.
+typed = $(findstring command,$(origin $(1)))
+misspelt = $(if $(call typed,$(1)),$(error $(1) is unknown, $(1)S is meant))
+$(call misspelt,SEED)
+$(call misspelt,CORE)
+$(if $(and $(call typed,SEEDS),$(filter quick tune,$(MAKECMDGOALS))),$(error \
+	SEEDS means nothing here: `make quick` has one seed, and a study file says how many `make tune` has))
+
+SEEDBED := $(BIN)/python -m seedbed $(if $(SEEDS),--config seeds=$(SEEDS))
+CHOSEN := $(if $(STUDY),--config 'studies=[$(STUDY)]')
 
 report: $(INSTALLED)
-	@$(SEEDBED) $(if $(STUDY),--config 'studies=[$(STUDY)]') build --cores $(CORES)
+	@$(SEEDBED) $(CHOSEN) build --cores $(CORES)
 
-# One seed of the runs marked `quick`: to see that everything works. No evidence of anything.
+# One seed of the runs marked `quick`, in quick/: to see that everything works. No evidence of anything.
 quick: $(INSTALLED)
-	@$(BIN)/python -m seedbed --config scope=quick build --cores $(CORES)
+	@$(SEEDBED) $(CHOSEN) --config scope=quick build --cores $(CORES)
 
 # Do the results agree with the reference? Its exit codes are told by `python -m seedbed check`; make's own is 2.
 check: $(INSTALLED)
-	@$(SEEDBED) check
+	@$(SEEDBED) $(CHOSEN) check
 
 # Build a study with the seeds of a reference, say what moved, and make it the reference: make reference STUDY=garden
 reference: $(INSTALLED)
-	@$(BIN)/python -m seedbed reference $(or $(STUDY),$(error say which: make reference STUDY=garden)) --cores $(CORES)
+	@$(SEEDBED) reference $(or $(STUDY),$(error say which: make reference STUDY=garden)) --cores $(CORES)
 
 # Train the short runs that `make test` compares with, and make them the reference.
 sentinels: $(INSTALLED)
@@ -44,7 +51,7 @@ test: $(INSTALLED)
 
 # A claim of a lecture, its verdict and the observations behind it: make claim ID=objectives:garden.flm.params
 claim: $(INSTALLED)
-	@$(SEEDBED) claim $(or $(ID),$(error say which: make claim ID=objectives:garden.flm.params))
+	@$(SEEDBED) $(CHOSEN) claim $(or $(ID),$(error say which: make claim ID=objectives:garden.flm.params))
 
 # What a lecture leaves open, by validation loss on seeds that are never reported: make tune STUDY=garden
 tune: $(INSTALLED)
@@ -59,14 +66,23 @@ benchmark: $(INSTALLED)
 # Results only; the environment stays.
 clean:
 	rm -rf results/data results/runs results/observations results/logs results/report \
-		results/*.parquet .snakemake
+		results/*.parquet .snakemake quick sentinels
 
-$(INSTALLED): requirements.lock pyproject.toml
+# Seedbed itself without isolation, which would fetch setuptools anew each time: the lock has brought it.
+$(INSTALLED): requirements.lock pyproject.toml | interpreter
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "Seedbed needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
 		echo "Name another one: make $(MAKECMDGOALS) PYTHON=/path/to/python3.12"; exit 1; }
 	@echo "Installing into .venv (PyTorch is large, the first time takes a while) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $(INSTALLED)
+
+# A .venv of another Python is not replaced unasked: it may hold a PyTorch that was chosen by hand.
+WHICH := -c 'import sys; print("Python", sys.version.split()[0], "in", sys.base_prefix)'
+interpreter:
+	@$(if $(call typed,PYTHON),[ ! -x $(BIN)/python ] || \
+		[ "$$($(BIN)/python $(WHICH))" = "$$($(PYTHON) $(WHICH))" ] || { \
+		echo ".venv has $$($(BIN)/python $(WHICH)); PYTHON=$(PYTHON) is another."; \
+		echo "Remove .venv to have it made anew: rm -r .venv"; exit 1; },:)

@@ -2,5 +2,6 @@
 
 import os
 
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"
+from seedbed.pipeline.threads import ONE_THREAD
+
+os.environ |= ONE_THREAD

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 
-# One thread a process, set before numpy or torch read it: results must not depend on the number of cores.
-os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+from seedbed.pipeline.threads import ONE_THREAD
+
+os.environ |= ONE_THREAD  # before numpy or torch read it
 
 import sys
+import traceback
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -79,9 +81,12 @@ def tune(context: typer.Context, study: str) -> None:
 @app.command()
 def claim(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID")]) -> None:
     """Show a claim, its verdict in the present results, and the observations behind it."""
+    from seedbed.pipeline.building import placed
     from seedbed.pipeline.explain import explain
 
-    print(explain(_plan(context), name))
+    plan = _plan(context)
+    with placed(plan.configuration):
+        print(explain(plan, name))
 
 
 @app.command()
@@ -89,9 +94,11 @@ def check(
     context: typer.Context,
     junit: Annotated[Path | None, typer.Option(help="Where to write the outcome as JUnit XML.")] = None,
 ) -> None:
-    """Compare results with the reference: exit code 0 same, 1 moved or impossible, 2 bad input, 3 incomplete."""
+    """Compare with the reference: 0 same, 1 moved or impossible, 2 bad input, 3 incomplete, 4 fault in Seedbed."""
     from seedbed.pipeline.checking import check
 
+    if junit:  # an older one would speak for this check, however it ends
+        junit.unlink(missing_ok=True)
     raise typer.Exit(check(_plan(context), junit))
 
 
@@ -201,20 +208,23 @@ def page(context: typer.Context, fingerprint: Fingerprint) -> None:
 
 
 def main() -> None:
-    """Run a command; an error that its user can mend is a message, not a traceback."""
+    """Run a command; an error that its user can mend is a message and exit code 2, any other a traceback and 4."""
     try:
         app()
-    except SeedbedError as error:
-        _end(str(error))
-    except OSError as error:
-        if (message := refused(error)) is None:
-            raise
-        _end(message)
+    except Exception as error:
+        message = _mendable(error)
+        if message is None:
+            traceback.print_exc()
+            raise SystemExit(4) from error
+        print(f"seedbed: {message}", file=sys.stderr)
+        raise SystemExit(2) from error
 
 
-def _end(message: str) -> NoReturn:
-    print(f"seedbed: {message}", file=sys.stderr)
-    raise SystemExit(2)
+def _mendable(error: Exception) -> str | None:
+    """What to say of an error that a user can mend; None for any other."""
+    if isinstance(error, OSError):
+        return refused(error)
+    return str(error) if isinstance(error, SeedbedError) else None
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@ import copy
 import signal
 from pathlib import Path
 
+import pytest
+
 from seedbed.pipeline import building
 from seedbed.pipeline.building import Progress, _Stop
 
@@ -28,14 +30,15 @@ Finished jobid: 0 (Rule: all)
 """
 
 
+SECONDS = {"train": 20.0, "evaluate": 2.0}
 #: Seconds of work of a training, and of two with the last rule.
-TRAINING = building._SECONDS["train"] + building._START
+TRAINING = SECONDS["train"] + building._START
 WHOLE = 2 * TRAINING + building._START
 
 
 def read(output: str) -> list[Progress]:
     """The progress after each line, a second apart."""
-    progress, seen = Progress(cores=2, began=0.0), []
+    progress, seen = Progress(cores=2, began=0.0, seconds=SECONDS), []
     for second, line in enumerate(output.splitlines(keepends=True)):
         progress.read(line, float(second))
         seen.append(copy.deepcopy(progress))
@@ -47,6 +50,16 @@ def test_progress_weighs_trainings_and_counts_steps() -> None:
     assert seen[-1] == (WHOLE, WHOLE)
     assert (TRAINING, WHOLE) in seen
     assert read(OUTPUT)[-1].steps == "3 of 3 steps"
+
+
+def test_measuring_a_study_weighs_as_measuring_in_a_quick_build() -> None:
+    progress = read("evaluate_two_words   3\n")[-1]
+    assert progress.work() == (0, 3 * (SECONDS["evaluate"] + building._START))
+
+
+@pytest.mark.parametrize("seconds", [building._SECONDS, building._QUICK])
+def test_the_time_left_knows_each_rule_that_takes_its_time(seconds: dict[str, float]) -> None:
+    assert seconds.keys() == {"train", "evaluate", "page"}
 
 
 def test_a_job_lasts_from_its_own_start_to_its_own_end() -> None:

@@ -67,12 +67,12 @@ def test_what_is_imported_before_a_fork_starts_no_thread_and_is_none_of_our_code
     script = """
 import importlib, os, sys
 from seedbed.pipeline import forking
-os.environ |= forking._ONE_THREAD
+os.environ |= forking.ONE_THREAD
 for name in forking.LIBRARIES:
     importlib.import_module(name)
 print(len(os.listdir("/proc/self/task")), *(name for name in sys.modules if name.startswith("seedbed.")))
 """
-    ours = "seedbed.pipeline seedbed.pipeline.forked seedbed.pipeline.forking"
+    ours = "seedbed.pipeline seedbed.pipeline.forked seedbed.pipeline.threads seedbed.pipeline.forking"
     assert run(folder, sys.executable, "-c", script).stdout == f"1 {ours}\n"
 
 

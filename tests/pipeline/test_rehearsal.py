@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -219,4 +220,39 @@ def test_what_is_built_is_not_rehearsed_and_its_observations_are_read(
     rehearse(_plan(project))
     project.edit("config/claims/notes.yaml", "metric: divergence", "metric: divergense")
     with pytest.raises(ConfigError, match="divergense: nothing measures it"):
+        rehearse(_plan(project))
+
+
+def test_a_data_set_that_cannot_be_drawn_is_said_with_its_key(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("on purpose")
+
+    monkeypatch.setattr(jobs, "data", fail)
+    with pytest.raises(ConfigError) as error:
+        rehearse(_plan(project))
+    assert str(error.value) == "config/studies/letters.yaml: data.text: KeyError: 'on purpose'"
+
+
+@pytest.mark.parametrize("job", ["data", "train", "evaluate"])
+def test_a_full_disk_is_no_fault_of_the_study_and_is_named(
+    project: Project, monkeypatch: pytest.MonkeyPatch, job: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "results/file")
+
+    monkeypatch.setattr(jobs, job, fail)
+    with pytest.raises(OSError, match="No space left") as error:
+        rehearse(_plan(project))
+    assert Path(error.value.filename).is_absolute()
+    assert error.value.filename.endswith("/results/file")
+
+
+def test_any_other_error_of_the_system_is_the_plugins(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise FileNotFoundError(errno.ENOENT, "No such file", "a file of its own")
+
+    monkeypatch.setattr(jobs, "train", fail)
+    with pytest.raises(ConfigError, match=r"runs\.flm: FileNotFoundError: "):
         rehearse(_plan(project))

@@ -122,3 +122,24 @@ def test_an_unknown_study_names_the_near_ones(tmp_path: Path) -> None:
 def test_a_study_without_a_grid_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"config/studies/garden\.yaml: tune: this key is required"):
         tune(plan_of(tmp_path, {key: value for key, value in STUDY.items() if key != "tune"}), "garden")
+
+
+def test_a_wrong_grammar_is_said_before_anything_is_drawn(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, STUDY)
+    path = tmp_path / "config/languages/letters.yaml"
+    path.write_text(LANGUAGE.replace('words: "{word}"', 'words: "{wrd}"'))
+    with pytest.raises(ConfigError, match=r"^config/languages/letters\.yaml: .*wrd"):
+        tune(plan, "garden")
+
+
+@pytest.mark.parametrize(("job", "place"), [("drawn", "data.text"), ("fit", r"tune.grid[0]")])
+def test_what_fails_is_said_with_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job: str, place: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("on purpose")
+
+    monkeypatch.setattr(jobs, job, fail)
+    with pytest.raises(ConfigError) as error:
+        tune(plan_of(tmp_path, STUDY), "garden")
+    assert str(error.value) == f"config/studies/garden.yaml: {place}: KeyError: 'on purpose'"

@@ -74,7 +74,7 @@ def test_results_of_other_code_are_incomplete(compared: Project, tmp_path: Path)
     project.edit("config/studies/garden.yaml", "epochs: 2", "epochs: 1")
     done = project.command("check")
     assert done.returncode == 3
-    assert "Run `make report` first." in done.stdout
+    assert "Run `make report` first, with the same STUDY and SEEDS." in done.stdout
 
 
 def test_without_any_reference_nothing_was_compared(built: Project) -> None:

@@ -32,6 +32,12 @@ try:
 except ConfigError as error:
     raise WorkflowError(str(error))
 
+# `python -m seedbed build` calls Snakemake there.
+if PLAN.configuration.quick and "SEEDBED_BUILD" not in os.environ:
+
+    workdir: str(PLAN.configuration.folder)
+
+
 # Without its records Snakemake takes any file for up to date; `make report` names those that are not.
 if (
     "SEEDBED_BUILD" not in os.environ

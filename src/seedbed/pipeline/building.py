@@ -13,8 +13,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,8 +28,10 @@ from seedbed.pipeline.storage import naming
 from seedbed.pipeline.yaml import ConfigError
 
 LOG = RESULTS / "logs" / "build.log"
-#: Seconds of one core that a job of each stage takes beside its start, about; only the time left depends on them.
-_SECONDS = {"train": 20.0}
+#: Seconds of one core that a job of a rule takes beside its start, about; only the time left depends on them.
+_SECONDS = {"train": 25.0, "evaluate": 3.0, "page": 10.0}
+#: The same in a quick build, where one job measures a whole study.
+_QUICK = {"train": 5.0, "evaluate": 12.0, "page": 5.0}
 _START = 0.6 if sys.platform == "linux" else 2.0
 #: Seconds of work that the guess of the speed is worth, against what is measured.
 _GUESS = 20.0
@@ -59,18 +61,28 @@ def build(config: Sequence[str], cores: str) -> int:
         if code and stop.code:
             print("Stopped. Run the same command to go on where it stopped.", file=sys.stderr)
             return stop.code
-    if not code:
-        print(f"The page: {PAGE.resolve()}")
     return code
 
 
 def _build(config: Sequence[str], cores: str, stop: _Stop) -> int:
     plan = Plan(Configuration(overrides(config)))
-    with hold_build() as lock:
-        if plan.pending():
-            return _make(plan, _Snakemake(config, cores, lock, stop))
-        print("Everything is up to date.")
+    with placed(plan.configuration), hold_build() as lock:
+        if plan.configuration.quick:
+            print(f"In {Path.cwd()}, apart from a full build:")
+        if not plan.pending():
+            print("Everything is up to date.")
+        elif code := _make(plan, _Snakemake(config, cores, lock, stop)):
+            return code
+        print(f"The page: {PAGE.resolve()}")
         return 0
+
+
+@contextmanager
+def placed(configuration: Configuration) -> Iterator[None]:
+    """Work in the folder where the results of the configuration stand, below the present one."""
+    configuration.folder.mkdir(exist_ok=True)
+    with chdir(configuration.folder):
+        yield
 
 
 def _make(plan: Plan, snakemake: _Snakemake) -> int:
@@ -85,7 +97,9 @@ def _make(plan: Plan, snakemake: _Snakemake) -> int:
             process.communicate()
     # Named, since Snakemake would keep what is broken or foreign, and everything if its own records were lost.
     stale = [str(path) for path in plan.stale()]
-    code, progress = _follow(snakemake, ["--forcerun", *stale] if stale else [])
+    cores = os.cpu_count() or 1 if snakemake.cores == "all" else int(snakemake.cores)
+    progress = Progress(cores, time.monotonic(), _QUICK if plan.configuration.quick else _SECONDS)
+    code = _follow(snakemake, progress, ["--forcerun", *stale] if stale else [])
     if not code:
         _show_times(progress)
     elif not snakemake.stop.code:
@@ -95,11 +109,8 @@ def _make(plan: Plan, snakemake: _Snakemake) -> int:
     return code
 
 
-def _follow(snakemake: _Snakemake, arguments: Sequence[str]) -> tuple[int, Progress]:
-    """Run Snakemake, and show and note what it says; its exit code and its last progress."""
-    progress = Progress(
-        os.cpu_count() or 1 if snakemake.cores == "all" else int(snakemake.cores), time.monotonic()
-    )
+def _follow(snakemake: _Snakemake, progress: Progress, arguments: Sequence[str]) -> int:
+    """Run Snakemake, and show and note what it says; returns its exit code."""
     LOG.parent.mkdir(parents=True, exist_ok=True)
     with (
         snakemake.running(*arguments) as process,
@@ -112,7 +123,7 @@ def _follow(snakemake: _Snakemake, arguments: Sequence[str]) -> tuple[int, Progr
             progress.read(line, time.monotonic())
             display.show(progress, time.monotonic())
     code = process.wait()
-    return (code if code >= 0 else 128 - code), progress
+    return code if code >= 0 else 128 - code
 
 
 def _show_times(progress: Progress) -> None:
@@ -256,6 +267,7 @@ class Progress:
     Attributes:
         cores: How many jobs may run side by side.
         began: When the build began, in seconds.
+        seconds: What a job takes beside its start, by the first word of its rule.
         planned: How many jobs of each rule will run.
         durations: Seconds of each finished job, by rule.
         errors: Everything from the first error on.
@@ -265,6 +277,7 @@ class Progress:
 
     cores: int
     began: float
+    seconds: Mapping[str, float]
     planned: dict[str, int] = field(default_factory=dict)
     durations: dict[str, list[float]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
@@ -289,8 +302,8 @@ class Progress:
 
     def work(self) -> tuple[float, float]:
         """The work done and the whole work, in about seconds of one core."""
-        done = sum(len(durations) * _weight(rule) for rule, durations in self.durations.items())
-        return done, sum(count * _weight(rule) for rule, count in self.planned.items() if rule != "total")
+        done = sum(len(durations) * self._weight(rule) for rule, durations in self.durations.items())
+        return done, sum(count * self._weight(rule) for rule, count in self.planned.items() if rule != "total")
 
     def left(self, now: float) -> float:
         """About how many seconds are left: by the speed so far, and by the number of cores at the start."""
@@ -298,9 +311,9 @@ class Progress:
         speed = (done + _GUESS * self.cores) / (now - self.began + _GUESS)
         return (whole - done) / speed
 
-
-def _weight(rule: str) -> float:
-    return _SECONDS.get(rule, 0.0) + _START
+    def _weight(self, rule: str) -> float:
+        """About how many seconds of one core a job of a rule takes, `evaluate_garden` as `evaluate`."""
+        return self.seconds.get(rule.partition("_")[0], 0.0) + _START
 
 
 class Display:

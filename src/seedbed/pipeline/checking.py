@@ -1,7 +1,8 @@
 """`seedbed check`: whether the present results are those of the reference, as an exit code and as JUnit XML.
 
-0 is the same, 1 moved or impossible, 2 bad input, 3 incomplete. A continuous integration needs no more to notice
-that a number moved, or that a run predicts a language better than the language itself.
+0 is the same, 1 moved or impossible, 2 bad input, 3 incomplete, also where nothing was compared, 4 a fault in
+Seedbed. A continuous integration needs no more to notice that a number moved, or that a run predicts a language
+better than the language itself.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from seedbed.statistics.floors import Below, below
 from seedbed.statistics.reference import Compared
 
 SAME, MOVED, INCOMPLETE = 0, 1, 3
+#: Outcomes of what stands in these results and in a reference, or should.
+_COMPARED = ("same", "moved", "missing")
 #: Lines of one kind that are printed; the rest stand in the table and on the page.
 _SHOWN = 20
 _KINDS = {"row": "observations", "watched": "watched numbers", "verdict": "verdicts"}
@@ -29,9 +32,12 @@ def check(plan: Plan, junit: Path | None) -> int:
         plan: The plan of the build whose results are checked.
         junit: Where to write the outcome as JUnit XML, for a service that shows it.
     """
+    if plan.configuration.quick:
+        print("Incomplete: a quick build is compared with no reference.")
+        return INCOMPLETE
     if pending := plan.pending():
         print(f"Incomplete: {len(pending)} results, such as {pending[0]}, are missing or of other code or values.")
-        print("Run `make report` first.")
+        print("Run `make report` first, with the same STUDY and SEEDS.")
         return INCOMPLETE
     found = compared(plan)
     impossible = below(storage.read_table(OBSERVATIONS, plan.observations()).to_pylist())
@@ -42,14 +48,16 @@ def check(plan: Plan, junit: Path | None) -> int:
         print("Impossible, for nothing predicts a language better than the language itself; a run below it has")
         print("seen what it is asked for, or is measured wrongly:")
         print(*_first(f"  {one.study}/{one.words}" for one in impossible), sep="\n")
-    without = [study for study in plan.configuration.studies if not reference.path_of(study).is_file()]
-    for study in without:
+    for study in [one for one in plan.configuration.studies if one not in plan.references]:
         print(f"{study} has no reference; `make reference STUDY={study}` makes one.")
-    if len(without) < len(plan.configuration.studies):
+    if plan.references:
         print(summary(found))
     if impossible or any(one.failed for one in found):
         return MOVED
-    return INCOMPLETE if len(without) == len(plan.configuration.studies) else SAME
+    if any(one.outcome in _COMPARED for one in found):
+        return SAME
+    print("Incomplete: nothing of these results was compared.")
+    return INCOMPLETE
 
 
 def compared(plan: Plan) -> list[Compared]:
@@ -67,10 +75,10 @@ def summary(found: Sequence[Compared]) -> str:
     for tier, kind in _KINDS.items():
         here = [one for one in found if one.tier == tier]
         failed = [one for one in here if one.failed]
-        counts = {outcome: sum(one.outcome == outcome for one in here) for outcome in ("same", "moved", "missing")}
+        counts = {outcome: sum(one.outcome == outcome for one in here) for outcome in _COMPARED}
         lines.append(f"{kind}: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
-        if tier == "row" and here and not any(one.decides for one in here):
-            lines[-1] += "; they decide nothing, since libraries or processor are not those of the reference"
+        if silent := ", ".join(sorted({one.study for one in here if not one.decides})):
+            lines[-1] += f"; those of {silent} decide nothing: libraries or processor are not the reference's"
         lines += _first(f"  {line(one)}" for one in failed)
     studies = sorted({one.study for one in found if one.failed and one.study}) or ["NAME"]
     if any(one.failed for one in found):

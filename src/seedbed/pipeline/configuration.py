@@ -179,6 +179,11 @@ class Configuration:
         """Whether only one seed of the runs marked ``quick`` is built."""
         return self.settings.scope in ("quick", "sentinels")
 
+    @property
+    def folder(self) -> Path:
+        """Where results/ stands: paths hold no scope, and a quick build would overwrite a full one beside it."""
+        return Path(self.settings.scope) if self.quick else Path()
+
     def runs(self, study: str) -> dict[str, Run]:
         """The runs of a study that are built now."""
         return {

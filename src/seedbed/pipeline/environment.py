@@ -1,7 +1,8 @@
 """requirements.lock and environment.yml, generated from pyproject.toml (`make lock`).
 
 The lock pins what pip installs for the project and its tests beside PyTorch's CPU build, by public version and
-without hashes, so that any build of the same release satisfies it; what a CUDA build brings along is not pinned.
+without hashes, so that any build of the same release satisfies it. What a CUDA build brings along is not pinned:
+macOS has none of it.
 """
 
 from __future__ import annotations
@@ -10,30 +11,44 @@ import json
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from seedbed.pipeline.configuration import ROOT
+from seedbed.pipeline.errors import SeedbedError
 from seedbed.pipeline.fingerprint import digest
 from seedbed.pipeline.storage import write_text
 
 LOCK = "requirements.lock"
 ENVIRONMENT = "environment.yml"
+#: Names of what PyTorch's CUDA build for Linux brings along begin so.
+_CUDA = ("nvidia-", "cuda-", "triton", "pytorch-triton")
 
 
 def lock(root: Path = ROOT) -> None:
-    """Resolve the dependencies anew and write both files."""
+    """Resolve the dependencies anew and write both files.
+
+    Raises:
+        SeedbedError: pip finds no versions that fit; it says why itself.
+    """
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
-    report = subprocess.run(
-        [*command, "--report", "-", f"{root}[test]"], check=True, capture_output=True, text=True, cwd=root
-    )
-    found = [item["metadata"] for item in json.loads(report.stdout)["install"]]
-    pins = sorted(
-        f"{item['name'].lower()}=={item['version'].partition('+')[0]}"
-        for item in found
-        if item["name"] != "seedbed"
-    )
+    command += ["--report", "-", f"{root}[test]"]
+    report = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=root, check=False)
+    if report.returncode:
+        raise SeedbedError("pyproject.toml: pip finds no versions of all dependencies, for the reason above")
+    pins = _pinned([item["metadata"] for item in json.loads(report.stdout)["install"]])
     write_text(root / LOCK, lock_text(root, pins))
     write_text(root / ENVIRONMENT, environment_text(pins))
+
+
+def _pinned(found: Iterable[Mapping[str, str]]) -> list[str]:
+    """Pins of what pip would install, by name and public version."""
+    versions = {one["name"].lower(): one["version"].partition("+")[0] for one in found}
+    return sorted(
+        f"{name}=={version}"
+        for name, version in versions.items()
+        if name != "seedbed" and not name.replace("_", "-").startswith(_CUDA)
+    )
 
 
 def lock_text(root: Path, pins: list[str]) -> str:

@@ -24,9 +24,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from seedbed.pipeline.forked import ADDRESS
+from seedbed.pipeline.threads import ONE_THREAD
 
-#: Before numpy or torch read it, as in `seedbed.__main__`.
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 #: Those that start no thread, which a fork would not have.
 LIBRARIES = ("jaxtyping", "pydantic", "safetensors.torch", "scipy.special", "torch", "typer", "yaml")
 Handlers = Mapping[signal.Signals, Any]
@@ -41,7 +40,7 @@ def main(command: list[str]) -> int:
     Raises:
         OSError: the command cannot be run.
     """
-    os.environ |= _ONE_THREAD
+    os.environ |= ONE_THREAD  # before numpy or torch read it
     with socket.socket(socket.AF_UNIX) as listener:
         if not _bound(listener):
             os.execv(command[0], command)

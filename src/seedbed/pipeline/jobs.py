@@ -213,17 +213,15 @@ def comparison(plan: Plan, asked: str) -> None:
 
     own = expect(asked, plan.comparison())
     now = storage.read_table(OBSERVATIONS, plan.observations()).to_pylist()
-    made = reference.environment(storage.read_table(TIMINGS, plan.timings()).to_pylist())
+    times = storage.read_table(TIMINGS, plan.timings()).to_pylist()
     outcomes = {
         str(row["id"]): str(row["outcome"]) for row in storage.read_table(VERDICTS, plan.verdicts()).to_pylist()
     }
-    found = [asdict(one) for one in _compared(plan, now, outcomes, made)]
+    found = [asdict(one) for one in _compared(plan, now, outcomes, times)]
     storage.write_table(COMPARISON, pa.Table.from_pylist(found, _comparison_schema()), own)
 
 
-def _compared(
-    plan: Plan, now: list[Row], outcomes: Mapping[str, str], made: Mapping[str, str]
-) -> Iterator[Compared]:
+def _compared(plan: Plan, now: list[Row], outcomes: Mapping[str, str], times: list[Row]) -> Iterator[Compared]:
     from seedbed.statistics.observed import Observed
     from seedbed.statistics.reference import compare_rows, compare_verdicts, compare_watched, resolutions
     from seedbed.statistics.verdicts import verdicts
@@ -231,7 +229,8 @@ def _compared(
     before: list[Row] = []
     for study in plan.references:
         there, made_there = reference.read_reference(reference.path_of(study))
-        yield from compare_rows([row for row in now if row["study"] == study], there, made == made_there)
+        made = reference.environment(_of(study, times))
+        yield from compare_rows(_of(study, now), there, made == made_there)
         before += there
     if not before:  # else every verdict would be compared with that of an empty table
         return
@@ -241,6 +240,10 @@ def _compared(
     yield from compare_watched(watched, Observed(now), observed, resolutions(before))
     judged = verdicts(plan.claims.claims, observed, settings(plan.claims, plan.configuration), rebuilt)
     yield from compare_verdicts(outcomes, {one.id: one.outcome for one in judged})
+
+
+def _of(study: str, found: list[Row]) -> list[Row]:
+    return [row for row in found if row["study"] == study]
 
 
 def _comparison_schema() -> pa.Schema:

@@ -19,7 +19,7 @@ from types import ModuleType
 
 import seedbed
 from seedbed.names import nearest, shown
-from seedbed.pipeline.errors import SeedbedError
+from seedbed.pipeline.errors import SeedbedError, refused
 from seedbed.pipeline.validation import together
 from seedbed.pipeline.yaml import ConfigError
 
@@ -133,12 +133,15 @@ def explained(place: str) -> Iterator[None]:
 
     Raises:
         ConfigError: a ValueError, by which a plug-in refuses values, as it stands; any other with its line.
+        OSError: the system refuses a file that is right, as where the disk is full.
     """
     try:
         yield
     except (SeedbedError, ValueError) as error:
         raise ConfigError(f"{place}: {error}") from error
     except Exception as error:
+        if isinstance(error, OSError) and refused(error):
+            raise
         raise ConfigError(f"{place}: {_told(error)}") from error
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from contextlib import chdir
+from contextlib import chdir, contextmanager
 from functools import partial
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from seedbed.observations import read_condition
@@ -42,9 +43,8 @@ def rehearse(plan: Plan) -> None:
     trained |= {(start.study, start.run) for one in trained if (start := plan.run(*one).start)}
     seen = list(_seen(plan, set(plan.evaluations()) - set(fresh)))
     small = Plan(_shortened(plan.configuration, fresh, trained))
-    with TemporaryDirectory() as folder, chdir(folder):
-        for corpus in dict.fromkeys(small.corpora()):
-            jobs.data(small, corpus, small.data(*corpus))
+    with _elsewhere():
+        together(partial(_draw, small, *corpus) for corpus in dict.fromkeys(small.corpora()))
         # Runs that begin with another's weights come after it; none begins with those of one that does so itself.
         for begun in (False, True):
             trainings = [one for one in small.trainings() if bool(small.run(*one[:2]).start) == begun]
@@ -55,6 +55,18 @@ def rehearse(plan: Plan) -> None:
     check_measured(_wanted(plan), seen, plan.configuration)
 
 
+@contextmanager
+def _elsewhere() -> Iterator[None]:
+    """Work in a temporary folder; a file that the system refuses there is named with its whole path."""
+    with TemporaryDirectory() as folder, chdir(folder):
+        try:
+            yield
+        except OSError as error:
+            if isinstance(error.filename, str):
+                error.filename = str(Path(folder, error.filename))
+            raise
+
+
 def _wanted(plan: Plan) -> list[Wanted]:
     """What claims and config/watched.yaml ask of the observations."""
     watched = [
@@ -62,6 +74,11 @@ def _wanted(plan: Plan) -> list[Wanted]:
         for one in plan.watched
     ]
     return [*wanted(plan.claims), *watched]
+
+
+def _draw(plan: Plan, study: str, data: str, split: str, seed: int | None) -> None:
+    with plugins.explained(f"config/studies/{study}.yaml: data.{data}"):
+        jobs.data(plan, (study, data, split, seed), plan.data(study, data, split, seed))
 
 
 def _train(plan: Plan, study: str, run: str, seed: int) -> None:

@@ -11,9 +11,9 @@ import statistics
 
 from seedbed.documents import Documents
 from seedbed.names import nearest
-from seedbed.pipeline import jobs
+from seedbed.pipeline import jobs, plugins
 from seedbed.pipeline.configuration import TUNING_SEEDS, Run, tuned
-from seedbed.pipeline.plan import PURPOSES, Plan
+from seedbed.pipeline.plan import PURPOSES, Plan, check
 from seedbed.pipeline.yaml import ConfigError
 
 
@@ -21,7 +21,7 @@ def tune(plan: Plan, study: str) -> None:
     """Train the study's grid and print the validation loss of every choice, the best first.
 
     Raises:
-        ConfigError: no such study, or it has no grid.
+        ConfigError: no such study, or it has no grid; a grammar, an option or a plug-in is wrong.
     """
     studies = plan.configuration.studies
     if study not in studies:
@@ -29,12 +29,15 @@ def tune(plan: Plan, study: str) -> None:
     place, grid = f"config/studies/{study}.yaml", studies[study].tune
     if grid is None:
         raise ConfigError(f"{place}: tune: this key is required, with a run, seeds and a grid")
+    check(plan.configuration)
     data, seeds = studies[study].runs[grid.run].data, range(TUNING_SEEDS, TUNING_SEEDS + grid.seeds)
-    validation = jobs.drawn(plan, study, data, "validation", None)
-    training = {seed: jobs.drawn(plan, study, data, "training", seed) for seed in seeds}
+    with plugins.explained(f"{place}: data.{data}"):
+        validation = jobs.drawn(plan, study, data, "validation", None)
+        training = {seed: jobs.drawn(plan, study, data, "training", seed) for seed in seeds}
     results = []
-    for choice, run in zip(grid.grid, tuned(studies[study], place), strict=True):
-        losses = [_loss(plan, study, run, training[seed], validation, seed) for seed in seeds]
+    for index, (choice, run) in enumerate(zip(grid.grid, tuned(studies[study], place), strict=True)):
+        with plugins.explained(f"{place}: tune.grid[{index}]"):
+            losses = [_loss(plan, study, run, training[seed], validation, seed) for seed in seeds]
         results.append((losses, choice))
         print(f"{choice}: {', '.join(f'{loss:.4f}' for loss in losses)}", flush=True)
     for losses, choice in sorted(results, key=lambda result: statistics.mean(result[0])):
