@@ -41,6 +41,8 @@ _PAUSE = 15.0
 _LINES = 5
 #: Seconds that Snakemake has to end itself; where nobody reads its last words it was seen to hang.
 _MOMENT = 20.0
+#: For glibc, of what a process frees: to keep it. Else every step's tensors are given back and cleared anew.
+_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 25), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -246,7 +248,7 @@ class _Snakemake:
                 text=True,
                 encoding="utf-8",
                 errors="replace",
-                env=os.environ | {"SEEDBED_BUILD": "1"},
+                env=_MEMORY | os.environ | {"SEEDBED_BUILD": "1"},
                 pass_fds=[self.lock],
                 start_new_session=True,
             ) as process,
