@@ -30,10 +30,7 @@ def measured(name: str, seed: int | None, epochs: Iterable[int] = (1, 2, 6)) -> 
         Observation("continuation_loss", 1.33 + shift, unit="nat", n=5000),
         Observation("continuation_language_loss", 1.33, unit="nat", n=5000),
         *(Observation("continuation_excess", shift / word, {"word": word}, "nat") for word in range(1, 9)),
-        *(
-            Observation("validation_loss", 1.4 - epoch / 50 + shift, {"epoch": epoch}, "nat")
-            for epoch in epochs
-        ),
+        *(Observation("validation_loss", 1.4 - epoch / 50 + shift, {"epoch": epoch}, "nat") for epoch in epochs),
         Observation("loss", 1.3 + shift, {"sentences": "all"}, "nat"),
     ]
     if name == "mlm":
