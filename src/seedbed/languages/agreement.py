@@ -127,6 +127,8 @@ def beginnings(language: Language, attractors: int, numbers: Attractors, pairs: 
 def places(attractors: int) -> dict[str, list[int]]:
     """The groups of positions in a beginning, ``<s>`` at 0; the last noun is where the verb is predicted.
 
+    It is the group ``last attractor``; ``attractors`` are the others.
+
     Raises:
         ValueError: no attractor, so that the subject is the last noun.
     """

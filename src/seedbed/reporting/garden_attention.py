@@ -126,7 +126,8 @@ def removal(results: Results, possible: Mark | None) -> Iterator[Figure]:
             "Shown is the probability of the right possessive, its subject outside the [[window]], by what gives "
             "nothing but zeros: no [[head]], one, or all of a layer. The most "
             "attentive head is that which looks at the subject most; the most important one that without which "
-            "the word is least probable. Means of the runs without the former: "
+            "the word is least probable; both are chosen by one half of the documents and measured on the other. "
+            "Means of the runs without the former: "
             f"{two or NOT_MEASURED}; without the latter: {one or NOT_MEASURED}.",
             named_bars(results, places, possible),
             also=[KNOWN_INSIDE.at(which) for which in (NOTHING, ATTENTIVE, IMPORTANT)],
