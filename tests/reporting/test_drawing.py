@@ -106,7 +106,7 @@ def labels(*columns: str) -> dict[str, tuple[float, float, str]]:
     return found
 
 
-GROUPS = ("attractors", "determiners", "last attractor", "prepositions", "start", "subject, the first")
+GROUPS = ("attractors", "determiners", "last attractor", "prepositions", "start", "subject (noun)")
 
 
 def test_labels_of_columns_that_are_longer_than_their_cells_stand_on_two_levels_and_are_whole() -> None:

@@ -144,5 +144,5 @@ class Heat:
 
 
 def _letters(pixels: float) -> int:
-    """How many letters of a label so many pixels hold."""
-    return int(pixels / LETTER)
+    """How many letters a label has room for within so many pixels, and one more that parts it from the next."""
+    return max(1, int(pixels / LETTER) - 1)
