@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -362,28 +361,6 @@ def test_a_link_to_folded_or_filtered_evidence_shows_it(open_page: Callable) -> 
     row.wait_for(state="visible")
     page.goto(page.url.partition("#")[0] + "#claim:objectives:a.reproduced")
     page.locator('[id="claim:objectives:a.reproduced"]').wait_for(state="visible")
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_table_of_claims_is_one_for_those_who_hear_it_at_both_widths(open_page: Callable, width: int) -> None:
-    page = open_page(width)
-    nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
-    by_id = {node["nodeId"]: node for node in nodes}
-
-    def within(node: dict) -> list[str]:
-        role = node.get("role", {}).get("value", "")
-        return [role, *(one for child in node.get("childIds", []) for one in within(by_id[child]))]
-
-    (table,) = [
-        node
-        for node in nodes
-        if node.get("role", {}).get("value") == "table"
-        and by_id[node["parentId"]].get("name", {}).get("value") == "Claims with their verdicts"
-    ]
-    roles = Counter(within(table))
-    assert roles["columnheader"] == 6
-    assert roles["row"] == 1 + 8
-    assert roles["cell"] == 6 * 8
 
 
 def test_on_a_phone_a_claim_is_read_without_scrolling_sideways(open_page: Callable) -> None:

@@ -202,6 +202,15 @@ def test_every_glossary_mark_in_the_texts_is_resolved(build_page: Build) -> None
     assert "[[" not in build_page()
 
 
+def test_every_part_of_a_table_whose_rows_become_blocks_has_its_role_by_name(build_page: Build) -> None:
+    tables = re.findall(r"<table\b[^>]*\bstacked\b[^>]*>.*?</table>", build_page(), re.S)
+    assert len(tables) == 3
+    for one in tables:
+        parts = re.findall(r"<(table|tr|th|td)\b([^>]*)>", one)
+        roles = {"table": "table", "tr": "row", "th": "columnheader", "td": "cell"}
+        assert [tag for tag, attributes in parts if f'role="{roles[tag]}"' not in attributes] == []
+
+
 def test_the_window_of_the_glossary_has_the_length_of_no_study(drawn: ModuleType) -> None:
     assert not re.search(r"\d", read(drawn.TEMPLATES / "glossary.yaml")["window"])
 
