@@ -104,7 +104,7 @@ class Heat:
     def _column(self, axes: Axes, at: int, y: float, width: float, levels: int) -> None:
         """The label of a column, as wide as so many cells; a long one at either end begins or stops there."""
         label, count = self.columns[at], len(self.columns)
-        outermost = at in (0, count - 1) and len(label) > _letters(width)
+        outermost = at in (0, count - 1) and LETTER * len(label) > width
         side: Side = "center" if not outermost else "left" if at == 0 else "right"
         place = {"left": 0.0, "center": at + 0.5, "right": float(count)}[side]
         text = shortened(label, _letters(min(1.5 if outermost else levels, count) * width))
