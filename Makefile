@@ -12,9 +12,10 @@ INSTALLED := .venv/installed
 
 # Only what is typed is judged: a variable of the environment may be another program's.
 typed = $(findstring command,$(origin $(1)))
-misspelt = $(if $(call typed,$(1)),$(error $(1) is unknown, $(1)S is meant))
-$(call misspelt,SEED)
-$(call misspelt,CORE)
+misspelt = $(if $(call typed,$(1)),$(error $(1) is unknown, $(2) is meant))
+$(call misspelt,SEED,SEEDS)
+$(call misspelt,CORE,CORES)
+$(call misspelt,STUDIES,STUDY)
 $(if $(and $(call typed,SEEDS),$(filter quick tune,$(MAKECMDGOALS))),$(error \
 	SEEDS means nothing here: `make quick` has one seed, and a study file says how many `make tune` has))
 

@@ -75,7 +75,7 @@ def tune(context: typer.Context, study: str) -> None:
     """Compare what a lecture leaves open by validation loss, on seeds that are never reported."""
     from seedbed.pipeline.tuning import tune
 
-    tune(_plan(context), study)
+    tune(Plan(Configuration(overrides([*context.obj, f"studies=[{study}]"]))), study)
 
 
 @app.command()

@@ -111,6 +111,11 @@ def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> No
             r"training\.runs: exact: training measures runs that train",
         ),
         (
+            "evaluations.recall",
+            {},
+            r"tiny\.yaml: evaluations\.recall\.runs: all: it can measure none of .* no run on a language",
+        ),
+        (
             "evaluations.training.runs",
             "some",
             r"training\.runs: expected all, trained or a list, found 'some'$",
@@ -243,3 +248,9 @@ def test_a_pinned_stream_reads_the_corpus_of_its_own_seed(tmp_path: Path) -> Non
     assert plan.seeds("tiny", "flm", 2) == {"data": 0, "initialisation": 2, "order": 2, "corruption": 2}
     assert "seed-0" in str(plan.training_files("tiny", "flm", 2)["training"])
     assert plan.train("tiny", "flm", 1) != plan.train("tiny", "flm", 2)
+
+
+def test_a_quick_build_without_a_quick_run_is_refused(tmp_path: Path) -> None:
+    root = write(tmp_path, changed("runs.flm.quick", False))
+    with pytest.raises(ConfigError, match="no run is marked `quick: true`"):
+        Configuration({"scope": "quick"}, root)

@@ -173,3 +173,25 @@ def test_a_broken_plugin_is_said_with_its_file(mine: Path, source: str, said: st
 def _use_mine() -> None:
     plugins.check_name("models", "mine", "place.kind")
     plugins.build("models", "mine", plugins.options("models", "mine", {}, "place"), "place")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ("model, context, options", "expected the type of model to be of .*Predictor.*; found none"),
+        (
+            "model: Predictor, context: context.Context, options: Options",
+            "type of context .* found context.Context",
+        ),
+    ],
+)
+def test_an_evaluation_must_say_by_known_types_what_it_measures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parameters: str, said: str
+) -> None:
+    folder = tmp_path / "seedbed" / "evaluations"
+    folder.mkdir(parents=True)
+    (folder / "context.py").write_bytes((plugins.PACKAGE / "evaluations" / "context.py").read_bytes())
+    (folder / "untyped.py").write_text(f"def evaluate({parameters}): ...\n", encoding="utf-8")
+    monkeypatch.setattr(plugins, "PACKAGE", tmp_path / "seedbed")
+    with pytest.raises(ConfigError, match=said):
+        plugins.measures("untyped")

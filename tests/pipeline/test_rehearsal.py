@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from miniature import Project
 
+from seedbed.evaluations import perplexity
+from seedbed.evaluations.context import Context, Predictor
 from seedbed.models.embedding import Embedding
+from seedbed.observations import Observation
 from seedbed.pipeline import jobs
 from seedbed.pipeline.configuration import Configuration
 from seedbed.pipeline.plan import Plan
@@ -115,6 +120,26 @@ def test_what_would_fail_in_a_job_is_said_with_its_key(project: Project, old: st
     with pytest.raises(ConfigError) as error:
         rehearse(_plan(project))
     assert str(error.value).startswith(f"config/studies/letters.yaml: {said}")
+
+
+def test_a_file_of_figures_that_lacks_what_it_must_define_is_found_out(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seedbed.reporting.page._module", lambda study: ModuleType("letters"))
+    with pytest.raises(ConfigError, match=r"the figures of letters: .*no attribute 'parts'"):
+        rehearse(_plan(project))
+
+
+def test_two_evaluations_that_measure_the_same_are_found_out(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seedbed.evaluations.prompts.evaluate", _perplexity)
+    with pytest.raises(jobs.JobError, match=r"measured twice: letters/exact: divergence \(sentences=all\);"):
+        rehearse(_plan(project))
+
+
+def _perplexity(model: Predictor, context: Context, options: object) -> Iterator[Observation]:
+    return perplexity.evaluate(model, context, perplexity.Options())
 
 
 def test_any_other_error_is_said_with_the_line_that_it_comes_from(

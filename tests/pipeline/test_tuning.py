@@ -114,11 +114,6 @@ def test_a_choice_changes_the_model_and_nothing_else(tmp_path: Path, trainings: 
     assert trainings.runs[3] == run.model_copy(update={"model": run.model | {"layers": 2}})
 
 
-def test_an_unknown_study_names_the_near_ones(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"gardn is no study of config/config\.yaml; did you mean garden\?"):
-        tune(plan_of(tmp_path, STUDY), "gardn")
-
-
 def test_a_study_without_a_grid_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"config/studies/garden\.yaml: tune: this key is required"):
         tune(plan_of(tmp_path, {key: value for key, value in STUDY.items() if key != "tune"}), "garden")

@@ -46,6 +46,10 @@ def test_a_claim_knows_every_operand_of_nested_checks() -> None:
         ({"kind": "bound", "of": of("a")}, "needs at_least, at_most or both"),
         ({"kind": "bound", "of": of("a"), "at_least": 2, "at_most": 1}, "at_least 2 is above at_most 1"),
         ({"kind": "bound", "of": of("a", seeds="share"), "at_least": 0.5}, "need each other"),
+        (
+            {"kind": "bound", "of": of("a", seeds="share", passes={"at_least": 0}), "at_least": 90},
+            "at_least 90: a share of seeds lies between 0 and 1",
+        ),
         ({"kind": "bound", "of": of("a", passes={"at_least": 0}), "at_least": 0.5}, "need each other"),
         ({"kind": "bound", "of": of("a", seeds="share", passes={}), "at_least": 0.5}, "needs at_least"),
         ({"kind": "bound", "of": of("a", seeds="share", passes={"count": 1}), "at_least": 0.5}, "needs at_least"),

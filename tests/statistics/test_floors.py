@@ -21,6 +21,7 @@ def row(metric: str, condition: str, value: float | None, error: float | None = 
         row("excess", "sentences=all", -0.049),
         row("excess", "sentences=all", math.nan),
         row("excess", "sentences=all", None),
+        row("excess", "sentences=all", -0.1, math.nan),
         row("excess", "sentences=withheld", -1.0),
         row("loss", "sentences=all", -1.0),
         row("divergence", "sentences=other", -1e-7, None),

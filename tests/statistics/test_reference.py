@@ -160,11 +160,16 @@ def test_a_large_change_of_one_number_among_many_is_found() -> None:
         ("reproduced", "reproduced", False),
         ("contradicted", "reproduced", True),
         ("reproduced", "differs", True),
-        ("undecided", "reproduced", False),
-        ("reproduced", "not run", False),
     ],
 )
 def test_a_verdict_moves_when_it_is_decided_the_other_way(now: str, then: str, moved: bool) -> None:
     (one,) = compare_verdicts({"c": now, "new": now}, {"c": then})
     assert one.failed == moved
     assert one.text == f"{then} → {now}"
+
+
+@pytest.mark.parametrize(
+    ("now", "then"), [("undecided", "reproduced"), ("reproduced", "not run"), ("undecided", "undecided")]
+)
+def test_what_one_side_leaves_undecided_is_neither_moved_nor_the_same(now: str, then: str) -> None:
+    assert compare_verdicts({"c": now}, {"c": then}) == []

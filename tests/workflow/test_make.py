@@ -72,6 +72,7 @@ def test_what_is_typed_reaches_the_command(project: Path, typed: str, call: str)
     [
         ("report SEED=3", "SEED is unknown, SEEDS is meant"),
         ("report CORE=3", "CORE is unknown, CORES is meant"),
+        ("report STUDIES=farm", "STUDIES is unknown, STUDY is meant"),
         ("quick SEEDS=3", "SEEDS means nothing here"),
         ("tune STUDY=farm SEEDS=3", "SEEDS means nothing here"),
     ],

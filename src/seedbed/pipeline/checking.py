@@ -77,6 +77,8 @@ def summary(found: Sequence[Compared]) -> str:
         failed = [one for one in here if one.failed]
         counts = {outcome: sum(one.outcome == outcome for one in here) for outcome in _COMPARED}
         lines.append(f"{kind}: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+        if aside := sum(one.outcome not in _COMPARED for one in here):
+            lines[-1] += f"; {aside} of another recipe or new, compared with nothing"
         if silent := ", ".join(sorted({one.study for one in here if not one.decides})):
             lines[-1] += f"; those of {silent} decide nothing: libraries or processor are not the reference's"
         lines += _first(f"  {line(one)}" for one in failed)
@@ -90,7 +92,7 @@ def summary(found: Sequence[Compared]) -> str:
 def _first(lines: Iterable[str]) -> list[str]:
     """As many lines as are printed of one kind."""
     found = list(lines)
-    more = [f"  and {len(found) - _SHOWN} more; the page names them"] if len(found) > _SHOWN else []
+    more = [f"  and {len(found) - _SHOWN} more; see results/comparison.parquet"] if len(found) > _SHOWN else []
     return found[:_SHOWN] + more
 
 

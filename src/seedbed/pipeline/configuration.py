@@ -173,6 +173,11 @@ class Configuration:
         self.described = dict(zip(self.settings.studies, together(steps), strict=True))
         self.studies = {name: _reduced(study, self.settings.scope) for name, study in self.described.items()}
         self._check_starts()
+        trained = [name for study in self.studies for name, run in self.runs(study).items() if run.trained]
+        if self.quick and not trained:
+            raise ConfigError(
+                f"{place}: no run is marked `quick: true`, so that a quick build would train nothing"
+            )
 
     @property
     def quick(self) -> bool:
@@ -376,11 +381,18 @@ def _measuring(name: str, entry: Evaluation, place: str) -> Evaluation:
 
 
 def _check_measurable(name: str, study: Study, place: str) -> None:
-    """Every run that an evaluation names is one that it can measure."""
+    """Every run that an evaluation names is one that it can measure; where it names none, there is one at all."""
     chosen = study.evaluations[name].runs
-    for run in chosen if isinstance(chosen, list) else ():
-        if obstacle := _obstacle(name, study.runs[run], study):
-            raise ConfigError(f"{place}.runs: {run}: {obstacle}")
+    if isinstance(chosen, list):
+        for run in chosen:
+            if obstacle := _obstacle(name, study.runs[run], study):
+                raise ConfigError(f"{place}.runs: {run}: {obstacle}")
+        return
+    runs = [run for run in study.runs.values() if run.trained or chosen == "all"]
+    obstacles = [_obstacle(name, run, study) for run in runs]
+    if all(obstacles):
+        reason = next(iter(obstacles), "no run trains")
+        raise ConfigError(f"{place}.runs: {chosen}: it can measure none of the study's runs: {reason}")
 
 
 def _obstacle(evaluation: str, run: Run, study: Study) -> str:

@@ -285,7 +285,7 @@ def page(plan: Plan, asked: str) -> None:
     text = build(
         table.to_pandas(integer_object_nulls=True),
         times.to_pandas(integer_object_nulls=True),
-        [_shown(plan, name) for name in plan.configuration.studies],
+        [shown(plan, name) for name in plan.configuration.studies],
         Judged(plan.claims.claims, rows, plan.claims.excluded),
         compared(plan),
         provenance(plan, own, times),
@@ -295,7 +295,7 @@ def page(plan: Plan, asked: str) -> None:
     storage.write_text(PAGE, text)
 
 
-def _shown(plan: Plan, name: str) -> Study:
+def shown(plan: Plan, name: str) -> Study:
     """A study as the page is told of it."""
     from seedbed.reporting.results import Run as ShownRun
     from seedbed.reporting.results import Study
@@ -429,8 +429,12 @@ def table(found: Iterable[Row]) -> pa.Table:
     sorted_rows = sorted(found, key=_key)
     for one, next_one in pairwise(sorted_rows):
         if _key(one) == _key(next_one):
-            place = ", ".join(map(str, _key(one)))
-            raise JobError(f"measured twice: {place}; an evaluation may yield a metric under a condition once")
+            study, run, _, metric, condition = _key(one)
+            place = f"{study}/{run}: {metric}{f' ({condition})' if condition else ''}"
+            raise JobError(
+                f"measured twice: {place}; an evaluation yields a metric under a condition once, "
+                "and no two evaluations the same"
+            )
     return pa.Table.from_pylist(sorted_rows, schema)
 
 

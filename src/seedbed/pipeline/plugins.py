@@ -107,6 +107,14 @@ def measures(evaluation: str) -> tuple[frozenset[str], frozenset[str]]:
     types = _parameters(path, "evaluate")
     if len(types) < 3:
         raise ConfigError(f"{_shown(path)}: expected a function evaluate(model, context, options)")
+    contexts = {"Context", "TaskContext"}
+    models = _classes(PACKAGE / "evaluations" / "context.py") - contexts | {"TrainedModel"}
+    for name, found, known in (("model", types[0], models), ("context", types[1], contexts)):
+        if not found <= known:
+            expected = (
+                f"expected the type of {name} to be of {', '.join(sorted(known))}, which says what it measures"
+            )
+            raise ConfigError(f"{_shown(path)}: evaluate: {expected}; found {' | '.join(sorted(found)) or 'none'}")
     return types[0], types[1]
 
 
@@ -187,6 +195,12 @@ def _parameters(path: Path, function: str) -> list[frozenset[str]]:
             written = [ast.unparse(each.annotation) if each.annotation else "" for each in node.args.args]
             return [frozenset(text.split(" | ")) for text in written]
     return []
+
+
+@cache
+def _classes(path: Path) -> frozenset[str]:
+    """The names of the classes that a file defines."""
+    return frozenset(node.name for node in parsed(path).body if isinstance(node, ast.ClassDef))
 
 
 @cache

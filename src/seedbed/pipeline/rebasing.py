@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from seedbed.names import nearest
 from seedbed.pipeline import reference, storage
 from seedbed.pipeline.building import build
 from seedbed.pipeline.checking import line
 from seedbed.pipeline.configuration import Configuration, overrides
 from seedbed.pipeline.plan import OBSERVATIONS, TIMINGS, Plan
-from seedbed.pipeline.yaml import ConfigError
 from seedbed.statistics.reference import compare_rows
 
 if TYPE_CHECKING:
@@ -24,9 +22,6 @@ def rebase(config: Sequence[str], study: str, cores: str) -> int:
     Raises:
         ConfigError: no such study.
     """
-    known = Configuration(overrides(config)).studies
-    if study not in known:
-        raise ConfigError(f"{study} is no study of config/config.yaml; {nearest(study, known)}")
     scoped = [*config, f"studies=[{study}]", "scope=reference"]
     if code := build(scoped, cores):
         return code

@@ -112,5 +112,10 @@ def read_reference(path: Path) -> tuple[list[dict[str, Scalar | None]], dict[str
     Raises:
         StorageError: missing, broken or of another format.
     """
-    table = storage.read_table(path)
+    try:
+        table = storage.read_table(path)
+    except storage.StorageError as error:
+        raise storage.StorageError(
+            f"{path}: holds no reference that can be read; take the file from the repository again"
+        ) from error
     return table.to_pylist(), json.loads(table.schema.metadata[_ENVIRONMENT.encode()])

@@ -18,7 +18,7 @@ from seedbed.observations import read_condition
 from seedbed.pipeline import jobs, plugins, storage
 from seedbed.pipeline.claims import Seen, Wanted, check_measured, wanted
 from seedbed.pipeline.configuration import Configuration, Data, Run, Study
-from seedbed.pipeline.plan import SPLITS, Plan, observations_path, run_path
+from seedbed.pipeline.plan import OBSERVATIONS, SPLITS, Plan, observations_path, run_path
 from seedbed.pipeline.reference import WATCHED
 from seedbed.pipeline.validation import together
 
@@ -52,6 +52,9 @@ def rehearse(plan: Plan) -> None:
         measured = dict.fromkeys((study, evaluation) for study, _, evaluation in small.evaluations())
         together(partial(_evaluate, small, *one) for one in measured)
         seen += _seen(small, small.evaluations())
+        if fresh:  # two evaluations may measure the same
+            jobs.observations(small, small.observations())
+        together(partial(_declare, small, study) for study in _whole(plan, fresh))
     check_measured(_wanted(plan), seen, plan.configuration)
 
 
@@ -91,6 +94,22 @@ def _evaluate(plan: Plan, study: str, evaluation: str) -> None:
     for run in plan.configuration.evaluated(study, evaluation):
         with plugins.explained(f"config/studies/{study}.yaml: evaluations.{evaluation}, measuring {run}"):
             jobs.evaluate(plan, study, run, evaluation, plan.evaluate(study, run, evaluation))
+
+
+def _whole(plan: Plan, fresh: Iterable[_Measurement]) -> list[str]:
+    """The studies of which everything is measured anew, so that all their figures can be declared."""
+    studies = dict.fromkeys(study for study, _, _ in fresh)
+    return [study for study in studies if {one for one in plan.evaluations() if one[0] == study} <= set(fresh)]
+
+
+def _declare(plan: Plan, study: str) -> None:
+    """Declare the figures of a study, and draw none."""
+    from seedbed.reporting.page import section_of
+    from seedbed.reporting.results import Results
+
+    table = storage.read_table(OBSERVATIONS, plan.observations()).to_pandas(integer_object_nulls=True)
+    with plugins.explained(f"the figures of {study}"):
+        section_of(Results(table, jobs.shown(plan, study)))
 
 
 def _seen(plan: Plan, measurements: Iterable[_Measurement]) -> Iterator[Seen]:

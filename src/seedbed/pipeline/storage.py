@@ -200,5 +200,6 @@ def _expect(path: Path, metadata: Mapping[str, str], fingerprint: str | None) ->
     if fingerprint is not None and metadata["fingerprint"] != fingerprint:
         raise StorageError(
             f"{path}: comes from other code, values or inputs than the present ones "
-            f"(fingerprint {metadata['fingerprint'][:12]}, expected {fingerprint[:12]}); run `make report`"
+            f"(fingerprint {metadata['fingerprint'][:12]}, expected {fingerprint[:12]}); run `make report`, "
+            "or name the STUDY and SEEDS of the last build"
         )

@@ -10,7 +10,6 @@ import math
 import statistics
 
 from seedbed.documents import Documents
-from seedbed.names import nearest
 from seedbed.pipeline import jobs, plugins
 from seedbed.pipeline.configuration import TUNING_SEEDS, Run, tuned
 from seedbed.pipeline.plan import PURPOSES, Plan, check
@@ -21,21 +20,19 @@ def tune(plan: Plan, study: str) -> None:
     """Train the study's grid and print the validation loss of every choice, the best first.
 
     Raises:
-        ConfigError: no such study, or it has no grid; a grammar, an option or a plug-in is wrong.
+        ConfigError: the study has no grid; a grammar, an option or a plug-in is wrong.
     """
-    studies = plan.configuration.studies
-    if study not in studies:
-        raise ConfigError(f"{study} is no study of config/config.yaml; {nearest(study, studies)}")
-    place, grid = f"config/studies/{study}.yaml", studies[study].tune
+    entry = plan.configuration.studies[study]
+    place, grid = f"config/studies/{study}.yaml", entry.tune
     if grid is None:
         raise ConfigError(f"{place}: tune: this key is required, with a run, seeds and a grid")
     check(plan.configuration)
-    data, seeds = studies[study].runs[grid.run].data, range(TUNING_SEEDS, TUNING_SEEDS + grid.seeds)
+    data, seeds = entry.runs[grid.run].data, range(TUNING_SEEDS, TUNING_SEEDS + grid.seeds)
     with plugins.explained(f"{place}: data.{data}"):
         validation = jobs.drawn(plan, study, data, "validation", None)
         training = {seed: jobs.drawn(plan, study, data, "training", seed) for seed in seeds}
     results = []
-    for index, (choice, run) in enumerate(zip(grid.grid, tuned(studies[study], place), strict=True)):
+    for index, (choice, run) in enumerate(zip(grid.grid, tuned(entry, place), strict=True)):
         with plugins.explained(f"{place}: tune.grid[{index}]"):
             losses = [_loss(plan, study, run, training[seed], validation, seed) for seed in seeds]
         results.append((losses, choice))

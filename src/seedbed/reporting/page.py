@@ -101,7 +101,7 @@ def build(
     environment = _environment(templates, glossary)
     impossible = below(cast(list[Row], observations.to_dict("records")))
     sections = [
-        replace(_section(one), below=tuple(row for row in impossible if row.study == one.study.name))
+        replace(section_of(one), below=tuple(row for row in impossible if row.study == one.study.name))
         for one in results
     ]
     return environment.get_template("page.html").render(
@@ -175,8 +175,11 @@ def _environment(templates: Path, glossary: Mapping[str, str]) -> jinja2.Environ
     return environment
 
 
-def _section(results: Results) -> Section:
-    """The study's own file decides what is shown, and what it leaves out follows; without one, that is all."""
+def section_of(results: Results) -> Section:
+    """What the page shows of a study, not drawn yet.
+
+    The study's own file decides what is shown, and what it leaves out follows; without one, that is all.
+    """
     module = _module(results.study)
     if module is None:
         others = other_figures(results, ())
@@ -185,9 +188,9 @@ def _section(results: Results) -> Section:
         )
     headline = module.headline(results) if hasattr(module, "headline") else None
     parts = tuple(module.parts(results)) if results.study.runs else ()
-    section = Section(results.study, headline, parts, (), runs_table(results), module.MEASURES)
-    others = other_figures(results, section.all_figures)
-    return replace(section, others=tuple(replace(one, panels=()) for one in others))
+    declared = Section(results.study, headline, parts, (), runs_table(results), module.MEASURES)
+    others = other_figures(results, declared.all_figures)
+    return replace(declared, others=tuple(replace(one, panels=()) for one in others))
 
 
 def _module(study: Study):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a plug-in's module has the type Any

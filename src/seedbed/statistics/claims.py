@@ -182,6 +182,9 @@ class Bound(_Strict):
             raise ValueError("needs at_least, at_most or both")
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
             raise ValueError(f"at_least {self.at_least:g} is above at_most {self.at_most:g}")
+        for name, end in {"at_least": self.at_least, "at_most": self.at_most}.items():
+            if self.of.seeds == "share" and end is not None and not 0 <= end <= 1:
+                raise ValueError(f"{name} {end:g}: a share of seeds lies between 0 and 1")
         return self
 
 

@@ -79,8 +79,10 @@ def _least(row: Row) -> float:
         return -_ROUNDING
     if (metric, condition) not in _EXCESS:
         return -math.inf
-    error = _number(row["item_error"])
-    return -max(_ROUNDING, _ERRORS * error) if math.isfinite(error) else -_ROUNDING
+    if row["item_error"] is None:
+        return -_ROUNDING
+    error = _number(row["item_error"])  # not known of a single document, which chance may put anywhere
+    return -max(_ROUNDING, _ERRORS * error) if math.isfinite(error) else -math.inf
 
 
 def _number(value: Scalar | None) -> float:

@@ -124,16 +124,16 @@ def compare_watched(
 
 
 def compare_verdicts(now: Mapping[str, str], reference: Mapping[str, str]) -> list[Compared]:
-    """The outcome of every claim in this build and by the reference's rows, by id.
+    """The outcome of every claim that both this build and the reference's rows decide, by id.
 
-    A claim that one of the two cannot decide has not moved: fewer seeds decide less.
+    One that either of them leaves undecided cannot have moved, fewer seeds decide less; nor is it the same.
     """
     found = []
     for claim in sorted(now.keys() & reference.keys()):
         both = (reference[claim], now[claim])
-        flipped = both[0] != both[1] and all(one in _DECIDED for one in both)
-        outcome: Outcome = "moved" if flipped else "same"
-        found.append(Compared("verdict", "", "", None, claim, "", outcome, True, text=" → ".join(both)))
+        if all(one in _DECIDED for one in both):
+            outcome: Outcome = "same" if both[0] == both[1] else "moved"
+            found.append(Compared("verdict", "", "", None, claim, "", outcome, True, text=" → ".join(both)))
     return found
 
 
