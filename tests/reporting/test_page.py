@@ -495,3 +495,10 @@ def test_the_example_of_the_documentation_builds(monkeypatch: pytest.MonkeyPatch
     declared = [name for name in page.attribute("id", "figure") if ":metric-" not in name]
     assert declared == ["figure:farm:agreement", "figure:farm:heads", "figure:farm:cut"]
     assert re.search(r"With 4 attractors the means of the trained runs are [\d.]+\s%", page.text)
+
+
+def test_the_page_says_its_fingerprint_where_the_next_build_looks_first(
+    build_page: Build, drawn: ModuleType
+) -> None:
+    head = build_page().encode()[:4096].decode(errors="ignore")  # as `storage.carries` reads it
+    assert drawn.FINGERPRINT in head
