@@ -2,6 +2,6 @@
 
 import os
 
-from seedbed.pipeline.threads import ONE_THREAD
+from seedbed.building.threads import ONE_THREAD
 
 os.environ |= ONE_THREAD

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from seedbed.__main__ import main
-from seedbed.pipeline import checking
+from seedbed.commands import checking
 
 
 def ended(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:

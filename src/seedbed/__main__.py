@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from seedbed.pipeline.threads import ONE_THREAD
+from seedbed.building.threads import ONE_THREAD
 
 os.environ |= ONE_THREAD  # before numpy or torch read it
 
@@ -15,8 +15,8 @@ from typing import Annotated
 
 import typer
 
-from seedbed.pipeline.configuration import Configuration, overrides
-from seedbed.pipeline.errors import SeedbedError, refused
+from seedbed.configuration.configuration import Configuration, overrides
+from seedbed.errors import SeedbedError, refused
 from seedbed.pipeline.plan import Plan
 
 app = typer.Typer(
@@ -40,7 +40,7 @@ def _root(context: typer.Context, config: Overrides = None) -> None:
 
 @job.callback()
 def _job(context: typer.Context) -> None:
-    from seedbed.pipeline.locking import hold_job
+    from seedbed.building.locking import hold_job
 
     context.with_resource(hold_job())
 
@@ -65,7 +65,7 @@ def check_config(context: typer.Context) -> None:
 @app.command()
 def build(context: typer.Context, cores: Annotated[str, typer.Option(help="How many, or `all`.")] = "all") -> None:
     """Build all results and the page; only what changed runs."""
-    from seedbed.pipeline.building import build
+    from seedbed.building.build import build
 
     raise typer.Exit(build(context.obj, cores))
 
@@ -73,7 +73,7 @@ def build(context: typer.Context, cores: Annotated[str, typer.Option(help="How m
 @app.command()
 def tune(context: typer.Context, study: str) -> None:
     """Compare what a lecture leaves open by validation loss, on seeds that are never reported."""
-    from seedbed.pipeline.tuning import tune
+    from seedbed.commands.tuning import tune
 
     tune(Plan(Configuration(overrides([*context.obj, f"studies=[{study}]"]))), study)
 
@@ -81,8 +81,8 @@ def tune(context: typer.Context, study: str) -> None:
 @app.command()
 def claim(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID")]) -> None:
     """Show a claim, its verdict in the present results, and the observations behind it."""
-    from seedbed.pipeline.building import placed
-    from seedbed.pipeline.explain import explain
+    from seedbed.building.build import placed
+    from seedbed.commands.explaining import explain
 
     plan = _plan(context)
     with placed(plan.configuration):
@@ -95,7 +95,7 @@ def check(
     junit: Annotated[Path | None, typer.Option(help="Where to write the outcome as JUnit XML.")] = None,
 ) -> None:
     """Compare with the reference: 0 same, 1 moved or impossible, 2 bad input, 3 incomplete, 4 fault in Seedbed."""
-    from seedbed.pipeline.checking import check
+    from seedbed.commands.checking import check
 
     if junit:  # an older one would speak for this check, however it ends
         junit.unlink(missing_ok=True)
@@ -107,7 +107,7 @@ def reference(
     context: typer.Context, study: str, cores: Annotated[str, typer.Option(help="How many, or `all`.")] = "all"
 ) -> None:
     """Build a study with the seeds of a reference, print what moved, and make it the reference."""
-    from seedbed.pipeline.rebasing import rebase
+    from seedbed.commands.rebasing import rebase
 
     raise typer.Exit(rebase(context.obj, study, cores))
 
@@ -115,7 +115,7 @@ def reference(
 @app.command()
 def sentinels() -> None:
     """Train the short runs that tests compare with, and make them the reference."""
-    from seedbed.pipeline.sentinels import write
+    from seedbed.commands.sentinels import write
 
     write()
 
@@ -123,7 +123,7 @@ def sentinels() -> None:
 @app.command()
 def lock() -> None:
     """Write requirements.lock and environment.yml from pyproject.toml."""
-    from seedbed.pipeline.environment import lock
+    from seedbed.commands.environment import lock
 
     lock()
 

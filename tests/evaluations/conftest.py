@@ -5,12 +5,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from seedbed.configuration.configuration import ROOT
+from seedbed.configuration.yaml import read
 from seedbed.evaluations.context import Context
 from seedbed.languages.automaton import Language
 from seedbed.languages.compilation import read_language
 from seedbed.observations import Observation
-from seedbed.pipeline.configuration import ROOT
-from seedbed.pipeline.yaml import read
 from seedbed.randomness import stream
 
 OverDocuments = Callable[[list[Observation]], float]

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from seedbed.configuration.claim_files import Claims
 from seedbed.observations import Observation, rows
-from seedbed.pipeline import jobs, reference
-from seedbed.pipeline.claims import Claims
+from seedbed.pipeline import jobs, reference_files
 
 STUDIES = ("farm", "garden")
 
@@ -32,8 +32,8 @@ def test_another_processor_switches_off_only_what_it_trained(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for study in STUDIES:
-        made = reference.environment(trained(study, "AVX2"))
-        reference.write(reference.path_of(study), jobs.table(observed(study)), made)
+        made = reference_files.environment(trained(study, "AVX2"))
+        reference_files.write(reference_files.path_of(study), jobs.table(observed(study)), made)
     plan = SimpleNamespace(
         references=dict.fromkeys(STUDIES), watched=[], claims=Claims({}, {}), configuration=None, rebuilt=list
     )

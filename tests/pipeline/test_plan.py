@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from seedbed.configuration.configuration import ROOT, Configuration
+from seedbed.configuration.yaml import ConfigError
 from seedbed.evaluations import perplexity
-from seedbed.pipeline.configuration import ROOT, Configuration
 from seedbed.pipeline.plan import Plan, check, data_path, run_path
-from seedbed.pipeline.yaml import ConfigError
 
 STUDY = """
 title: A study

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from seedbed.pipeline.configuration import ROOT, Configuration
+from seedbed.configuration.configuration import ROOT, Configuration
 from seedbed.pipeline.plan import Plan, check
 
 

@@ -10,15 +10,15 @@ from types import ModuleType
 import pytest
 from miniature import Project
 
+from seedbed.configuration.configuration import Configuration
+from seedbed.configuration.yaml import ConfigError
 from seedbed.evaluations import perplexity
 from seedbed.evaluations.context import Context, Predictor
 from seedbed.models.embedding import Embedding
 from seedbed.observations import Observation
 from seedbed.pipeline import jobs
-from seedbed.pipeline.configuration import Configuration
 from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.rehearsal import rehearse
-from seedbed.pipeline.yaml import ConfigError
 
 STUDY = """
 title: Letters

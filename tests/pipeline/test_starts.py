@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from seedbed.configuration.configuration import ROOT, Configuration
+from seedbed.configuration.yaml import ConfigError
 from seedbed.pipeline import jobs, storage
-from seedbed.pipeline.configuration import ROOT, Configuration
 from seedbed.pipeline.plan import Plan, run_path
-from seedbed.pipeline.yaml import ConfigError
 
 STUDY = """
 title: A study

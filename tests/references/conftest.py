@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from seedbed.configuration.configuration import ROOT
+from seedbed.configuration.yaml import read
 from seedbed.languages.automaton import Language
 from seedbed.languages.compilation import read_language
-from seedbed.pipeline.configuration import ROOT
-from seedbed.pipeline.yaml import read
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,8 @@ from seedbed.observations import COLUMNS, Observation, rows
 from seedbed.reporting.claims import Judged
 from seedbed.reporting.results import Run, Study
 from seedbed.statistics.claims import Claim, Excluded
+from seedbed.statistics.comparison import Compared
 from seedbed.statistics.observed import Cell
-from seedbed.statistics.reference import Compared
 from seedbed.statistics.verdicts import Verdict
 
 TEMPLATES = Path(__file__).parents[2] / "report"

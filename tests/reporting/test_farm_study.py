@@ -8,8 +8,8 @@ from types import ModuleType
 import pandas as pd
 import pytest
 
+from seedbed.configuration.configuration import Configuration
 from seedbed.observations import Observation, Scalar, rows
-from seedbed.pipeline.configuration import Configuration
 from seedbed.reporting.results import Results, Run, Study
 from seedbed.reporting.studies import farm
 

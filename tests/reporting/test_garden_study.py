@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from seedbed.pipeline.configuration import Configuration
+from seedbed.configuration.configuration import Configuration
 from seedbed.reporting import garden_objectives, garden_writing
 from seedbed.reporting.studies import garden
 

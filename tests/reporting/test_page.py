@@ -15,8 +15,8 @@ import drawn_farm as farm
 import pandas as pd
 import pytest
 
+from seedbed.configuration.yaml import read
 from seedbed.observations import Observation, rows
-from seedbed.pipeline.yaml import read
 from seedbed.reporting.blocks.strips import strip
 from seedbed.reporting.claims import Judged
 from seedbed.reporting.figures import Part, figure

@@ -10,7 +10,7 @@ import pytest
 
 from seedbed.reporting.reference import reference_section
 from seedbed.reporting.tables import Status
-from seedbed.statistics.reference import Compared, Outcome
+from seedbed.statistics.comparison import Compared, Outcome
 
 
 def row(outcome: Outcome, seed: int = 0, decides: bool = True) -> Compared:

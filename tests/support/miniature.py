@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from seedbed.pipeline.configuration import ROOT
+from seedbed.configuration.configuration import ROOT
 
 PARTS = ("Snakefile", "workflow", "profiles", "src", "report", "environment.yml")
 STUDY = """
@@ -74,7 +74,7 @@ excluded:
 
 PENDING = """
 import json
-from seedbed.pipeline.configuration import Configuration
+from seedbed.configuration.configuration import Configuration
 from seedbed.pipeline.plan import Plan
 print(json.dumps([path.as_posix() for path in Plan(Configuration()).pending()]))
 """

@@ -11,7 +11,7 @@ from miniature import Project
 
 HOLD = """
 import sys, time
-from seedbed.pipeline.locking import hold_build
+from seedbed.building.locking import hold_build
 with hold_build():
     print("held", flush=True)
     time.sleep(60)

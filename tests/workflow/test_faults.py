@@ -28,7 +28,7 @@ HANGING = """            yield temporary
                 __import__("time").sleep(0.05)
             _synchronise"""
 FINGERPRINT = """
-from seedbed.pipeline.configuration import Configuration
+from seedbed.configuration.configuration import Configuration
 from seedbed.pipeline.plan import Plan
 print(Plan(Configuration()).data("garden", "text", "training", 0))
 """
@@ -233,7 +233,7 @@ def processes(project: Project) -> list[int]:
 
 def asks_for_the_page(process: int) -> bool:
     arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-    return b"seedbed.pipeline.forked" in arguments and b"page" in arguments
+    return b"seedbed.building.forked" in arguments and b"page" in arguments
 
 
 def writing(project: Project, path: Path, *arguments: str) -> subprocess.Popen[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.pipeline.configuration import ROOT
+from seedbed.configuration.configuration import ROOT
 
 #: Runs `-c` itself, makes a .venv of itself, and notes every other call.
 PYTHON = f"""#!/bin/sh

@@ -14,7 +14,7 @@ from miniature import Project
 from seedbed.pipeline.fingerprint import closure
 
 HEAVY = {"torch", "pandas", "pyarrow", "matplotlib", "scipy"}
-CARRIERS = ("seedbed.pipeline", "seedbed.__main__")
+CARRIERS = ("seedbed.building", "seedbed.commands", "seedbed.configuration", "seedbed.pipeline", "seedbed.errors", "seedbed.__main__")
 PROGRAM = """
 import atexit, json, runpy, sys
 atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
@@ -24,7 +24,7 @@ runpy.run_module("seedbed", run_name="__main__")
 ASKED = """
 import json, sys
 from seedbed.pipeline import plan as module
-from seedbed.pipeline.configuration import Configuration
+from seedbed.configuration.configuration import Configuration
 original, answers = module.fingerprint, {}
 def recorded(values, modules=(), *more, **named):
     hashed.setdefault(values["job"], set()).update(modules)
@@ -49,7 +49,7 @@ JOBS = {
 #: The plan reads these to hash them or to check what is asked; where a job computes with them, it hashes them too.
 READ = [
     "seedbed.documents",
-    "seedbed.names",
+    "seedbed.messages",
     "seedbed.observations",
     "seedbed.statistics.claims",
     "seedbed.statistics.observed",

@@ -56,7 +56,7 @@ CHANGES = {
         "src/seedbed/__main__.py", "Build all results", "Build what is new", []
     ),
     "a message of the configuration": Change(
-        "src/seedbed/pipeline/yaml.py", "expected a word", "a word is due", []
+        "src/seedbed/configuration/yaml.py", "expected a word", "a word is due", []
     ),
     "a model that no run uses": Change(
         "src/seedbed/models/recurrent.py", "Options:", "Options:\n    x: int = 1", []

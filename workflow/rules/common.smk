@@ -21,8 +21,8 @@ os.environ.update(
 )
 
 from seedbed.pipeline import plan
-from seedbed.pipeline.configuration import Configuration
-from seedbed.pipeline.yaml import ConfigError
+from seedbed.configuration.configuration import Configuration
+from seedbed.configuration.yaml import ConfigError
 
 try:
     PLAN = plan.Plan(Configuration(config))
@@ -51,7 +51,7 @@ if (
 
 OVERRIDES = [f"--config={key}={value}" for key, value in config.items()]
 SEEDBED = shlex.join(
-    [sys.executable, "-m", "seedbed.pipeline.forked", *OVERRIDES]
+    [sys.executable, "-m", "seedbed.building.forked", *OVERRIDES]
 ).translate(BRACES)
 # In the prefix and not in a rule: where Python stands decides no result, so no parameter may hold it.
 shell.prefix(" ".join(["set -euo pipefail; seedbed() {{", SEEDBED, 'job "$@"; }}; ']))

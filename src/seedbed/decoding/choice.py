@@ -12,7 +12,7 @@ import numpy as np
 
 from seedbed.decoding.following import Numbers
 from seedbed.documents import Tokens
-from seedbed.names import nearest
+from seedbed.messages import nearest
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents, Tokens
 from seedbed.languages.vocabulary import BEGIN, END, PERIOD, Vocabulary
-from seedbed.names import nearest
+from seedbed.messages import nearest
 
 States = NDArray[np.int64]
 Numbers = NDArray[np.float64]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from seedbed.names import nearest, shown
+from seedbed.messages import nearest, shown
 
 
 class GrammarError(ValueError):

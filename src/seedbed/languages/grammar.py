@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from seedbed.languages.entries import Entry
-from seedbed.names import nearest
+from seedbed.messages import nearest
 
 #: value -> attribute -> text
 Lexicon = Mapping[str, Mapping[str, str]]

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from seedbed.documents import Tokens
-from seedbed.names import nearest
+from seedbed.messages import nearest
 
 #: The ids of the tokens that begin a document, end it, and end each of its sentences, in every language.
 BEGIN, END, PERIOD = 0, 1, 2

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from seedbed.pipeline.plugins import PACKAGE, parsed
+from seedbed.configuration.plugins import PACKAGE, parsed
 
 #: What numbers computed here depend on, beside our own code.
 COMPUTING = ("numpy", "torch")

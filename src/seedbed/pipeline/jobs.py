@@ -17,11 +17,13 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from seedbed.configuration import plugins
+from seedbed.configuration.claim_files import settings
+from seedbed.configuration.configuration import Run
+from seedbed.configuration.yaml import ConfigError
+from seedbed.errors import SeedbedError
 from seedbed.observations import COLUMNS, Observation, Scalar, rows
-from seedbed.pipeline import plugins, reference, storage
-from seedbed.pipeline.claims import settings
-from seedbed.pipeline.configuration import Run
-from seedbed.pipeline.errors import SeedbedError
+from seedbed.pipeline import reference_files, storage
 from seedbed.pipeline.plan import (
     COMPARISON,
     OBSERVATIONS,
@@ -36,7 +38,6 @@ from seedbed.pipeline.plan import (
     split,
 )
 from seedbed.pipeline.provenance import machine, provenance
-from seedbed.pipeline.yaml import ConfigError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from seedbed.evaluations.trained import TrainedModel
     from seedbed.languages.automaton import Language
     from seedbed.reporting.results import Study
-    from seedbed.statistics.reference import Compared
+    from seedbed.statistics.comparison import Compared
     from seedbed.tasks.task import Task
     from seedbed.training.loop import Objective, Trained
 
@@ -222,14 +223,14 @@ def comparison(plan: Plan, asked: str) -> None:
 
 
 def _compared(plan: Plan, now: list[Row], outcomes: Mapping[str, str], times: list[Row]) -> Iterator[Compared]:
+    from seedbed.statistics.comparison import compare_rows, compare_verdicts, compare_watched, resolutions
     from seedbed.statistics.observed import Observed
-    from seedbed.statistics.reference import compare_rows, compare_verdicts, compare_watched, resolutions
     from seedbed.statistics.verdicts import verdicts
 
     before: list[Row] = []
     for study in plan.references:
-        there, made_there = reference.read_reference(reference.path_of(study))
-        made = reference.environment(_of(study, times))
+        there, made_there = reference_files.read_reference(reference_files.path_of(study))
+        made = reference_files.environment(_of(study, times))
         yield from compare_rows(_of(study, now), there, made == made_there)
         before += there
     if not before:  # else every verdict would be compared with that of an empty table
@@ -240,6 +241,17 @@ def _compared(plan: Plan, now: list[Row], outcomes: Mapping[str, str], times: li
     yield from compare_watched(watched, Observed(now), observed, resolutions(before))
     judged = verdicts(plan.claims.claims, observed, settings(plan.claims, plan.configuration), rebuilt)
     yield from compare_verdicts(outcomes, {one.id: one.outcome for one in judged})
+
+
+def compared(plan: Plan) -> list[Compared]:
+    """The rows of the comparison.
+
+    Raises:
+        StorageError: they are not those of the present build.
+    """
+    from seedbed.statistics.comparison import Compared
+
+    return [Compared(**row) for row in storage.read_table(COMPARISON, plan.comparison()).to_pylist()]
 
 
 def _of(study: str, found: list[Row]) -> list[Row]:
@@ -274,7 +286,6 @@ def _processor_seconds() -> float:
 
 def page(plan: Plan, asked: str) -> None:
     """Build the page from the tables."""
-    from seedbed.pipeline.checking import compared
     from seedbed.reporting.claims import Judged
     from seedbed.reporting.page import build
 

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
 from pathlib import Path
 
-from seedbed.pipeline import plugins
-from seedbed.pipeline.claims import Claims, check_names, read_claims, settings
-from seedbed.pipeline.configuration import ROOT, Configuration, Data, Run, Study, Values, tuned
+from seedbed.configuration import plugins
+from seedbed.configuration.claim_files import Claims, check_names, read_claims, settings
+from seedbed.configuration.configuration import ROOT, Configuration, Data, Run, Study, Values, tuned
+from seedbed.configuration.validation import together
+from seedbed.configuration.yaml import ConfigError
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
-from seedbed.pipeline.reference import contents, read_watched
+from seedbed.pipeline.reference_files import contents, read_watched
 from seedbed.pipeline.storage import FORMAT, carries
-from seedbed.pipeline.validation import together
-from seedbed.pipeline.yaml import ConfigError
 from seedbed.statistics.observed import Cell
 
 RESULTS = Path("results")
@@ -284,7 +284,7 @@ class Plan:
         values = {"watched": self.watched, "reference": self.references}
         return fingerprint(
             {"job": "comparison", "format": FORMAT} | values,
-            ["seedbed.statistics.reference"],
+            ["seedbed.statistics.comparison"],
             [*REPORTING, "torch"],
             [self.observations(), self.verdicts(), self.timings()],
         )

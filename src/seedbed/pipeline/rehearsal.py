@@ -14,13 +14,14 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from seedbed.configuration import plugins
+from seedbed.configuration.claim_files import Seen, Wanted, check_measured, wanted
+from seedbed.configuration.configuration import Configuration, Data, Run, Study
+from seedbed.configuration.validation import together
 from seedbed.observations import read_condition
-from seedbed.pipeline import jobs, plugins, storage
-from seedbed.pipeline.claims import Seen, Wanted, check_measured, wanted
-from seedbed.pipeline.configuration import Configuration, Data, Run, Study
+from seedbed.pipeline import jobs, storage
 from seedbed.pipeline.plan import OBSERVATIONS, SPLITS, Plan, observations_path, run_path
-from seedbed.pipeline.reference import WATCHED
-from seedbed.pipeline.validation import together
+from seedbed.pipeline.reference_files import WATCHED
 
 #: Documents of each split: so many that every slot and a withheld sentence may be expected among them.
 _FEW = 64

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from seedbed.documents import Documents
-from seedbed.pipeline.errors import SeedbedError
+from seedbed.errors import SeedbedError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -31,8 +31,8 @@ from seedbed.reporting.reference import reference_section
 from seedbed.reporting.results import Measure, Results, Study
 from seedbed.reporting.summaries import cost_table, runs_table, variance_table
 from seedbed.reporting.tables import SIGNS, Table, anchor
+from seedbed.statistics.comparison import Compared
 from seedbed.statistics.floors import Below, Row, below
-from seedbed.statistics.reference import Compared
 
 
 @dataclass(frozen=True)

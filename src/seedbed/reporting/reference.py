@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seedbed.reporting.tables import Column, Link, Links, Status, Table, Value, anchor
-from seedbed.statistics.reference import Compared
+from seedbed.statistics.comparison import Compared
 
 #: Rows that moved and decide nothing are many on another processor; the page shows some of them.
 _MOST = 100

@@ -1,0 +1,1 @@
+"""What the project is asked to build: files read, checked and named, before anything is computed."""

@@ -1,0 +1,93 @@
+"""How much of the configuration is built: all, the reference, or what is quick."""
+
+from __future__ import annotations
+
+import pytest
+
+from seedbed.configuration import plugins
+from seedbed.configuration.claim_files import settings
+from seedbed.configuration.configuration import FEW_DOCUMENTS, QUICK_EPOCHS, ROOT, SENTINEL_STEPS, Configuration
+from seedbed.configuration.yaml import ConfigError
+from seedbed.pipeline.plan import Plan
+
+
+def seeds(**overrides: object) -> dict[tuple[str, str], int]:
+    """How often each run trains."""
+    found: dict[tuple[str, str], int] = {}
+    for study, run, _ in Plan(Configuration(overrides)).trainings():
+        found[study, run] = found.get((study, run), 0) + 1
+    return found
+
+
+def test_a_reference_has_more_seeds_but_where_a_run_names_its_own() -> None:
+    report, reference = seeds(), seeds(scope="reference")
+    runs = {
+        (study, name): run for study, entry in Configuration().studies.items() for name, run in entry.runs.items()
+    }
+    assert report.keys() == reference.keys()
+    for name, number in reference.items():
+        assert (number, report[name]) == ((runs[name].seeds,) * 2 if runs[name].seeds else (10, 5))
+
+
+def test_seeds_of_the_command_line_hold_for_every_run() -> None:
+    assert set(seeds(seeds=2).values()) == {2}
+
+
+@pytest.mark.parametrize("scope", ["quick", "sentinels"])
+def test_a_quick_build_has_one_seed_of_the_runs_that_are_marked(scope: str) -> None:
+    marked = {
+        (study, name)
+        for study, entry in Configuration().studies.items()
+        for name, run in entry.runs.items()
+        if run.quick
+    }
+    assert seeds(scope=scope) == dict.fromkeys(marked, 1)
+    assert not Configuration({"scope": scope}).full
+
+
+def test_what_is_quick_touches_every_plugin_in_use_and_every_kind_of_position() -> None:
+    def used(scope: str) -> set[tuple[str, object]]:
+        plan = Plan(Configuration({"scope": scope}))
+        found: set[tuple[str, object]] = {("evaluations", evaluation) for _, _, evaluation in plan.evaluations()}
+        for study, name, _ in plan.trainings():
+            run = plan.run(study, name)
+            found |= {("models", run.model["kind"]), ("objectives", run.objective["kind"])}
+            found |= {(key, run.model[key]) for key in ("cell", "positions") if key in run.model}
+        return found
+
+    assert used("quick") == used("report")
+    assert {name for folder, name in used("report") if folder == "models"} == set(plugins.names("models"))
+
+
+def test_a_quick_build_trains_briefly_and_measures_on_few_documents() -> None:
+    plan = Plan(Configuration({"scope": "quick"}))
+    for study, name, _ in plan.trainings():
+        run = plan.run(study, name)
+        assert int(run.training["epochs"]) <= QUICK_EPOCHS
+        assert plan.data_set(study, run.data).test <= FEW_DOCUMENTS
+
+
+def test_settings_are_judged_by_what_the_files_say_whatever_the_scope() -> None:
+    found = [Plan(Configuration({"scope": scope})) for scope in ("report", "quick")]
+    judged = [settings(plan.claims, plan.configuration) for plan in found]
+    assert judged[0] == judged[1]
+
+
+def test_a_sentinel_trains_so_many_steps() -> None:
+    plan = Plan(Configuration({"scope": "sentinels"}))
+    for study, name, _ in plan.trainings():
+        run = plan.run(study, name)
+        documents = plan.data_set(study, run.data).training
+        assert run.training["epochs"] == 1
+        assert documents / int(run.training["batch"]) == SENTINEL_STEPS
+
+
+def test_an_unknown_scope_names_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match=r"--config: scope: .*quick"):
+        Configuration({"scope": "quik"})
+
+
+def test_a_quick_build_is_compared_with_no_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert Plan(Configuration()).references
+    assert not Plan(Configuration({"scope": "quick"})).references
