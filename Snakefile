@@ -3,12 +3,15 @@
 include: "workflow/rules/common.smk"
 
 
+# Every file is named, not only the pages: after a failed rerun an old page must not look up to date.
 rule all:
     input:
-        PLAN_FILES,
+        files_of(PLAN.jobs),
 
 
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/demonstrate.smk"
+include: "workflow/rules/verdicts.smk"
 include: "workflow/rules/report.smk"

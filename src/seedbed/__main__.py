@@ -25,9 +25,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-job = typer.Typer(help="The jobs of the workflow, called by Snakemake.")
-app.add_typer(job, name="job", hidden=True)
-Fingerprint = Annotated[str, typer.Option(help="What the workflow expects; the job stops if it is not its own.")]
 Overrides = Annotated[
     list[str] | None, typer.Option("--config", help="KEY=VALUE over config/config.yaml, such as seeds=3.")
 ]
@@ -36,13 +33,6 @@ Overrides = Annotated[
 @app.callback()
 def _root(context: typer.Context, config: Overrides = None) -> None:
     context.obj = config or []
-
-
-@job.callback()
-def _job(context: typer.Context) -> None:
-    from seedbed.building.locking import hold_job
-
-    context.with_resource(hold_job())
 
 
 def _plan(context: typer.Context) -> Plan:
@@ -128,83 +118,20 @@ def lock() -> None:
     lock()
 
 
-@job.command()
-def data(
+@app.command(hidden=True)
+def job(
     context: typer.Context,
-    study: str,
-    name: str,
-    split: str,
-    fingerprint: Fingerprint,
-    seed: int | None = None,
+    outputs: list[str],
+    fingerprint: Annotated[
+        str, typer.Option(help="What the workflow expects; the job stops if it is not its own.")
+    ],
 ) -> None:
-    """Job: draw the documents of a split."""
-    from seedbed.pipeline import jobs
+    """Compute the job, or the jobs, that write some files: what a rule of the workflow calls."""
+    from seedbed.building.locking import hold_job
+    from seedbed.pipeline.plan import compute
 
-    jobs.data(_plan(context), (study, name, split, seed), fingerprint)
-
-
-@job.command()
-def train(context: typer.Context, study: str, run: str, seed: int, fingerprint: Fingerprint) -> None:
-    """Job: train one run of one seed."""
-    from seedbed.pipeline import jobs
-
-    jobs.train(_plan(context), study, run, seed, fingerprint)
-
-
-@job.command()
-def evaluate(context: typer.Context, study: str, run: str, evaluation: str, fingerprint: Fingerprint) -> None:
-    """Job: measure a run, all its seeds, with one evaluation."""
-    from seedbed.pipeline import jobs
-
-    jobs.evaluate(_plan(context), study, run, evaluation, fingerprint)
-
-
-@job.command()
-def evaluate_study(context: typer.Context, study: str, fingerprint: Fingerprint) -> None:
-    """Job: measure all runs of a study."""
-    from seedbed.pipeline import jobs
-
-    jobs.evaluate_study(_plan(context), study, fingerprint)
-
-
-@job.command()
-def observations(context: typer.Context, fingerprint: Fingerprint) -> None:
-    """Job: gather the one table."""
-    from seedbed.pipeline import jobs
-
-    jobs.observations(_plan(context), fingerprint)
-
-
-@job.command()
-def verdicts(context: typer.Context, fingerprint: Fingerprint) -> None:
-    """Job: judge every claim."""
-    from seedbed.pipeline import jobs
-
-    jobs.verdicts(_plan(context), fingerprint)
-
-
-@job.command()
-def timings(context: typer.Context, fingerprint: Fingerprint) -> None:
-    """Job: gather the timings."""
-    from seedbed.pipeline import jobs
-
-    jobs.timings(_plan(context), fingerprint)
-
-
-@job.command()
-def comparison(context: typer.Context, fingerprint: Fingerprint) -> None:
-    """Job: compare with the reference."""
-    from seedbed.pipeline import jobs
-
-    jobs.comparison(_plan(context), fingerprint)
-
-
-@job.command()
-def page(context: typer.Context, fingerprint: Fingerprint) -> None:
-    """Job: build the page."""
-    from seedbed.pipeline import jobs
-
-    jobs.page(_plan(context), fingerprint)
+    with hold_job():
+        compute(_plan(context).jobs_of(outputs), fingerprint)
 
 
 def main() -> None:

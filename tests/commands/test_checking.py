@@ -9,7 +9,6 @@ import pytest
 
 from seedbed.commands import checking
 from seedbed.commands.checking import line
-from seedbed.pipeline import storage
 from seedbed.statistics.comparison import Compared
 
 
@@ -29,12 +28,18 @@ def row(outcome: str, study: str = "garden", decides: bool = True) -> Compared:
     return Compared("row", study, "flm", 0, "loss", "", outcome, decides, 1.5, 1.5)
 
 
-def checked(monkeypatch: pytest.MonkeyPatch, *found: Compared) -> int:
+def checked(*found: Compared) -> int:
     """The exit code of a check of a whole build of the garden, which has a reference, with this comparison."""
     configuration = SimpleNamespace(quick=False, studies={"garden": None})
-    plan = SimpleNamespace(configuration=configuration, references={"garden": ""}, pending=list, observations=str)
-    monkeypatch.setattr(checking.jobs, "compared", lambda _: found)
-    monkeypatch.setattr(storage, "read_table", lambda *_: pa.table({}))
+    comparison = SimpleNamespace(read=lambda: found)
+    observations = SimpleNamespace(read=lambda: pa.table({}))
+    plan = SimpleNamespace(
+        configuration=configuration,
+        references={"garden": ""},
+        pending=list,
+        observations=observations,
+        comparison=comparison,
+    )
     return checking.check(plan, None)
 
 
@@ -48,10 +53,8 @@ def checked(monkeypatch: pytest.MonkeyPatch, *found: Compared) -> int:
         (["same", "moved"], checking.MOVED),
     ],
 )
-def test_only_what_was_compared_can_be_the_same(
-    monkeypatch: pytest.MonkeyPatch, outcomes: list[str], code: int
-) -> None:
-    assert checked(monkeypatch, *map(row, outcomes)) == code
+def test_only_what_was_compared_can_be_the_same(outcomes: list[str], code: int) -> None:
+    assert checked(*map(row, outcomes)) == code
 
 
 def test_the_studies_whose_rows_decide_nothing_are_named() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,9 @@ from seedbed.configuration.configuration import Configuration, Run
 from seedbed.configuration.yaml import ConfigError
 from seedbed.documents import Documents
 from seedbed.log import Log
-from seedbed.pipeline import jobs
-from seedbed.pipeline.plan import PURPOSES, Plan
+from seedbed.pipeline.jobs.corpus import Corpus
+from seedbed.pipeline.jobs.training import PURPOSES, Training
+from seedbed.pipeline.plan import Plan
 from seedbed.training.loop import Trained
 
 STUDY = {
@@ -49,22 +49,15 @@ def plan_of(root: Path, study: dict[str, object]) -> Plan:
 
 
 class Trainings:
-    """Stands for `jobs.fit`: notes what each training was given, and ends with its scripted loss."""
+    """Stands for `Training.fit`: notes what each training was given, and ends with its scripted loss."""
 
     def __init__(self) -> None:
         self.runs: list[Run] = []
         self.texts: list[tuple[list[int], list[int]]] = []
         self.seeds: list[dict[str, int]] = []
 
-    def __call__(
-        self,
-        plan: Plan,
-        study: str,
-        run: Run,
-        training: Documents,
-        validation: Documents,
-        seeds: Mapping[str, int],
-    ) -> Trained:
+    def __call__(self, job: Training, training: Documents, validation: Documents) -> Trained:
+        run, seeds = job.entry, job.streams
         self.runs.append(run)
         self.texts.append((training.tokens.tolist(), validation.tokens.tolist()))
         self.seeds.append(dict(seeds))
@@ -80,7 +73,7 @@ class Trainings:
 @pytest.fixture
 def trainings(monkeypatch: pytest.MonkeyPatch) -> Trainings:
     found = Trainings()
-    monkeypatch.setattr(jobs, "fit", found)
+    monkeypatch.setattr(Training, "fit", lambda *given: found(*given))
     return found
 
 
@@ -102,15 +95,17 @@ def test_every_stream_has_a_seed_that_is_never_reported(tmp_path: Path, training
     plan = plan_of(tmp_path, STUDY)
     tune(plan, "garden")
     assert trainings.seeds == [dict.fromkeys(PURPOSES, seed) for seed in SEEDS] * 3
-    validation = jobs.drawn(plan, "garden", "text", "validation", None).tokens.tolist()
-    corpora = [jobs.drawn(plan, "garden", "text", "training", seed).tokens.tolist() for seed in (1000, 1001, 1002)]
+    validation = plan.corpus("garden", "text", "validation", None).draw().tokens.tolist()
+    corpora = [
+        plan.corpus("garden", "text", "training", seed).draw().tokens.tolist() for seed in (1000, 1001, 1002)
+    ]
     assert trainings.texts == [(corpus, validation) for corpus in corpora] * 3
 
 
 def test_a_choice_changes_the_model_and_nothing_else(tmp_path: Path, trainings: Trainings) -> None:
     plan = plan_of(tmp_path, STUDY)
     tune(plan, "garden")
-    run = plan.run("garden", "flm")
+    run = plan.configuration.studies["garden"].runs["flm"]
     assert trainings.runs[3] == run.model_copy(update={"model": run.model | {"layers": 2}})
 
 
@@ -127,14 +122,16 @@ def test_a_wrong_grammar_is_said_before_anything_is_drawn(tmp_path: Path) -> Non
         tune(plan, "garden")
 
 
-@pytest.mark.parametrize(("job", "place"), [("drawn", "data.text"), ("fit", r"tune.grid[0]")])
+@pytest.mark.parametrize(
+    ("kind", "method", "place"), [(Corpus, "draw", "data.text"), (Training, "fit", r"tune.grid[0]")]
+)
 def test_what_fails_is_said_with_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job: str, place: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type, method: str, place: str
 ) -> None:
     def fail(*_: object) -> None:
         raise KeyError("on purpose")
 
-    monkeypatch.setattr(jobs, job, fail)
+    monkeypatch.setattr(kind, method, fail)
     with pytest.raises(ConfigError) as error:
         tune(plan_of(tmp_path, STUDY), "garden")
     assert str(error.value) == f"config/studies/garden.yaml: {place}: KeyError: 'on purpose'"

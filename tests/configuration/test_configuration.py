@@ -218,18 +218,19 @@ def test_a_seed_override_does_not_reach_into_fingerprints(tmp_path: Path) -> Non
 
     root = write(tmp_path, STUDY)
     one, two = Plan(Configuration(root=root)), Plan(Configuration({"seeds": 2}, root))
-    assert one.train("tiny", "flm", 1) == two.train("tiny", "flm", 1)
-    assert one.evaluate("tiny", "flm", "perplexity") != two.evaluate("tiny", "flm", "perplexity")
+    assert one.training("tiny", "flm", 1).fingerprint == two.training("tiny", "flm", 1).fingerprint
+    measured = [plan.measurement("tiny", "flm", "perplexity").fingerprint for plan in (one, two)]
+    assert measured[0] != measured[1]
 
 
 @pytest.mark.parametrize("path", ["training.epochs", "data.text.training", "data.text.validation"])
 def test_a_changed_value_changes_recipe_and_training(tmp_path: Path, path: str) -> None:
     from seedbed.pipeline.plan import Plan
 
-    before = Plan(Configuration(root=write(tmp_path, STUDY)))
-    after = Plan(Configuration(root=write(tmp_path, changed(path, 7))))
-    assert before.train("tiny", "flm", 0) != after.train("tiny", "flm", 0)
-    assert before.recipe("tiny", "flm", 0) != after.recipe("tiny", "flm", 0)
+    before = Plan(Configuration(root=write(tmp_path, STUDY))).training("tiny", "flm", 0)
+    after = Plan(Configuration(root=write(tmp_path, changed(path, 7)))).training("tiny", "flm", 0)
+    assert before.fingerprint != after.fingerprint
+    assert before.recipe != after.recipe
 
 
 @pytest.mark.parametrize(("path", "value"), [("title", "x"), ("runs.flm.label", "x"), ("data.text.test", 7)])
@@ -238,16 +239,17 @@ def test_what_a_training_does_not_read_does_not_change_it(tmp_path: Path, path: 
 
     before = Plan(Configuration(root=write(tmp_path, STUDY)))
     after = Plan(Configuration(root=write(tmp_path, changed(path, value))))
-    assert before.train("tiny", "flm", 0) == after.train("tiny", "flm", 0)
+    assert before.training("tiny", "flm", 0).fingerprint == after.training("tiny", "flm", 0).fingerprint
 
 
 def test_a_pinned_stream_reads_the_corpus_of_its_own_seed(tmp_path: Path) -> None:
     from seedbed.pipeline.plan import Plan
 
     plan = Plan(Configuration(root=write(tmp_path, changed("runs.flm.streams", {"data": 0}))))
-    assert plan.seeds("tiny", "flm", 2) == {"data": 0, "initialisation": 2, "order": 2, "corruption": 2}
-    assert "seed-0" in str(plan.training_files("tiny", "flm", 2)["training"])
-    assert plan.train("tiny", "flm", 1) != plan.train("tiny", "flm", 2)
+    training = plan.training("tiny", "flm", 2)
+    assert training.streams == {"data": 0, "initialisation": 2, "order": 2, "corruption": 2}
+    assert training.corpus.seed == 0
+    assert plan.training("tiny", "flm", 1).fingerprint != training.fingerprint
 
 
 def test_a_quick_build_without_a_quick_run_is_refused(tmp_path: Path) -> None:

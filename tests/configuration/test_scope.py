@@ -14,8 +14,8 @@ from seedbed.pipeline.plan import Plan
 def seeds(**overrides: object) -> dict[tuple[str, str], int]:
     """How often each run trains."""
     found: dict[tuple[str, str], int] = {}
-    for study, run, _ in Plan(Configuration(overrides)).trainings():
-        found[study, run] = found.get((study, run), 0) + 1
+    for one in Plan(Configuration(overrides)).trainings:
+        found[one.study, one.run] = found.get((one.study, one.run), 0) + 1
     return found
 
 
@@ -48,9 +48,10 @@ def test_a_quick_build_has_one_seed_of_the_runs_that_are_marked(scope: str) -> N
 def test_what_is_quick_touches_every_plugin_in_use_and_every_kind_of_position() -> None:
     def used(scope: str) -> set[tuple[str, object]]:
         plan = Plan(Configuration({"scope": scope}))
-        found: set[tuple[str, object]] = {("evaluations", evaluation) for _, _, evaluation in plan.evaluations()}
-        for study, name, _ in plan.trainings():
-            run = plan.run(study, name)
+        found: set[tuple[str, object]] = {
+            ("evaluations", evaluation) for one in plan.measurements for evaluation in [one.entry.kind]
+        }
+        for run in [one.entry for one in plan.trainings]:
             found |= {("models", run.model["kind"]), ("objectives", run.objective["kind"])}
             found |= {(key, run.model[key]) for key in ("cell", "positions") if key in run.model}
         return found
@@ -61,10 +62,9 @@ def test_what_is_quick_touches_every_plugin_in_use_and_every_kind_of_position() 
 
 def test_a_quick_build_trains_briefly_and_measures_on_few_documents() -> None:
     plan = Plan(Configuration({"scope": "quick"}))
-    for study, name, _ in plan.trainings():
-        run = plan.run(study, name)
-        assert int(run.training["epochs"]) <= QUICK_EPOCHS
-        assert plan.data_set(study, run.data).test <= FEW_DOCUMENTS
+    for one in plan.trainings:
+        assert int(one.entry.training["epochs"]) <= QUICK_EPOCHS
+        assert one.corpus.entry.test <= FEW_DOCUMENTS
 
 
 def test_settings_are_judged_by_what_the_files_say_whatever_the_scope() -> None:
@@ -75,11 +75,9 @@ def test_settings_are_judged_by_what_the_files_say_whatever_the_scope() -> None:
 
 def test_a_sentinel_trains_so_many_steps() -> None:
     plan = Plan(Configuration({"scope": "sentinels"}))
-    for study, name, _ in plan.trainings():
-        run = plan.run(study, name)
-        documents = plan.data_set(study, run.data).training
-        assert run.training["epochs"] == 1
-        assert documents / int(run.training["batch"]) == SENTINEL_STEPS
+    for one in plan.trainings:
+        assert one.entry.training["epochs"] == 1
+        assert one.corpus.size / int(one.entry.training["batch"]) == SENTINEL_STEPS
 
 
 def test_an_unknown_scope_names_the_known_ones() -> None:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from seedbed.configuration.claim_files import Claims
 from seedbed.observations import Observation, rows
-from seedbed.pipeline import jobs, reference_files
+from seedbed.pipeline import reference_files
+from seedbed.pipeline.jobs.tables import Comparison, Observations, Timings, Verdicts
+from seedbed.pipeline.table import Row, observation_table, write_rows
 
 STUDIES = ("farm", "garden")
 
 
-def observed(study: str) -> list[jobs.Row]:
+def observed(study: str) -> list[Row]:
     found = [Observation("loss", 1.0, {}, "nat")]
     return list(rows(found, study=study, run="flm", seed=0, recipe="r", fingerprint="f"))
 
 
-def trained(study: str, instructions: str) -> list[jobs.Row]:
+def trained(study: str, instructions: str) -> list[Row]:
     """The rows of timings that say what a study was trained on."""
-    return [
-        {"study": study, "metric": "architecture", "text": "x86_64"},
-        {"study": study, "metric": "vector_instructions", "text": instructions},
-    ]
+    machine = {"architecture": "x86_64", "vector_instructions": instructions}
+    found = [Observation(metric, math.nan, text=text) for metric, text in machine.items()]
+    return list(rows(found, study=study, run="flm", seed=0, recipe="", fingerprint=""))
 
 
 def test_another_processor_switches_off_only_what_it_trained(
@@ -33,11 +33,15 @@ def test_another_processor_switches_off_only_what_it_trained(
     monkeypatch.chdir(tmp_path)
     for study in STUDIES:
         made = reference_files.environment(trained(study, "AVX2"))
-        reference_files.write(reference_files.path_of(study), jobs.table(observed(study)), made)
-    plan = SimpleNamespace(
-        references=dict.fromkeys(STUDIES), watched=[], claims=Claims({}, {}), configuration=None, rebuilt=list
+        reference_files.write(reference_files.path_of(study), observation_table(observed(study)), made)
+    observations, timings = Observations(()), Timings(())
+    verdicts = Verdicts((), observations, {}, {}, ())
+    write_rows(
+        observations.outputs[0], [row for study in STUDIES for row in observed(study)], observations.fingerprint
     )
-    now = [row for study in STUDIES for row in observed(study)]
     times = [*trained("farm", "AVX512"), *trained("garden", "AVX2")]
-    found = jobs._compared(plan, now, {}, times)
-    assert {one.study: one.decides for one in found} == {"farm": False, "garden": True}
+    write_rows(timings.outputs[0], times, timings.fingerprint)
+    verdicts.compute()
+    comparison = Comparison(observations, verdicts, timings, (), dict.fromkeys(STUDIES, ""))
+    comparison.compute()
+    assert {one.study: one.decides for one in comparison.read()} == {"farm": False, "garden": True}

@@ -9,7 +9,10 @@ import pytest
 from seedbed.configuration.configuration import ROOT, Configuration
 from seedbed.configuration.yaml import ConfigError
 from seedbed.evaluations import perplexity
-from seedbed.pipeline.plan import Plan, check, data_path, run_path
+from seedbed.pipeline.jobs.corpus import Corpus
+from seedbed.pipeline.jobs.job import Job, JobError
+from seedbed.pipeline.jobs.training import Training
+from seedbed.pipeline.plan import Plan, check
 
 STUDY = """
 title: A study
@@ -49,30 +52,47 @@ def plan(tmp_path: Path) -> Plan:
 
 
 def test_an_evaluation_reads_the_corpus_behind_each_prediction(plan: Plan) -> None:
-    def corpora(run: str) -> list[Path]:
-        return [path for path in plan.evaluation_files("garden", run) if path.name == "training.parquet"]
+    def corpora(run: str) -> list[int | None]:
+        inputs = plan.measurement("garden", run, "perplexity").inputs
+        return [one.seed for one in inputs if isinstance(one, Corpus) and one.split == "training"]
 
-    assert corpora("flm") == [data_path("garden", "text", "training", seed) for seed in (0, 1)]
-    assert corpora("pinned") == [data_path("garden", "text", "training", 7)]
-    assert corpora("ngram") == [data_path("garden", "text", "training", 3)]
+    assert corpora("flm") == [0, 1]
+    assert corpora("pinned") == [7]
+    assert corpora("ngram") == [3]
     assert corpora("exact") == []
 
 
 def test_only_a_trained_run_has_weights_to_read(plan: Plan) -> None:
-    assert run_path("garden", "flm", 1, "model.safetensors") in plan.evaluation_files("garden", "flm")
-    assert not any("runs" in path.parts for path in plan.evaluation_files("garden", "ngram"))
+    def trainings(run: str) -> list[int]:
+        inputs = plan.measurement("garden", run, "perplexity").inputs
+        return [one.seed for one in inputs if isinstance(one, Training)]
+
+    assert trainings("flm") == [0, 1]
+    assert trainings("ngram") == []
 
 
-def test_every_corpus_that_is_read_is_drawn(plan: Plan) -> None:
-    drawn = {data_path(*corpus) for corpus in plan.corpora()}
-    read = {path for _, run, _ in plan.evaluations() for path in plan.evaluation_files("garden", run)}
-    assert {path for path in read if "data" in path.parts} <= drawn
+def test_every_input_is_the_output_of_an_earlier_job(plan: Plan) -> None:
+    known: set[Job] = set()
+    for job in plan.jobs:
+        assert set(job.inputs) <= known
+        known.add(job)
+
+
+def test_no_file_is_written_by_two_jobs(plan: Plan) -> None:
+    written = [path for job in plan.jobs for path in job.outputs]
+    assert len(set(written)) == len(written)
+
+
+def test_an_unknown_file_is_written_by_no_job(plan: Plan) -> None:
+    with pytest.raises(JobError, match=r"results/x\.parquet: no job of the present configuration"):
+        plan.job("results/x.parquet")
 
 
 def test_a_reference_depends_on_its_corpus_and_on_no_other(tmp_path: Path) -> None:
     def rows(study: str) -> list[str]:
         plan = make(tmp_path, study)
-        return [plan.row("garden", run, "perplexity", None)["fingerprint"] for run in ("exact", "ngram")]
+        measurements = [plan.measurement("garden", run, "perplexity") for run in ("exact", "ngram")]
+        return [one.rows[None]["fingerprint"] for one in measurements]
 
     exact, ngram = rows(STUDY)
     assert rows(STUDY.replace("training: 10", "training: 11"))[0] == exact

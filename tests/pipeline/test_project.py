@@ -21,21 +21,20 @@ def test_every_study_grammar_plugin_and_claim_is_right(plan: Plan) -> None:
 
 
 def test_every_run_is_measured(plan: Plan) -> None:
-    measured = {(study, run) for study, run, _ in plan.evaluations()}
+    measured = {(one.study, one.run) for one in plan.measurements}
     assert measured == {(name, run) for name, study in plan.configuration.studies.items() for run in study.runs}
 
 
 def test_the_runs_of_a_study_that_train_differ(plan: Plan) -> None:
-    recipes = [plan.recipe(study, run, seed) for study, run, seed in plan.trainings()]
+    recipes = [one.recipe for one in plan.trainings]
     assert len(set(recipes)) == len(recipes)
 
 
 def test_fingerprints_are_computed_once(plan: Plan) -> None:
     """A build asks for most of them many times; parsing the workflow must stay quick."""
-    study, run, evaluation = next(plan.evaluations())
-    seed = plan.configuration.seeds(study, run)[0]
-    assert plan.row(study, run, evaluation, seed) is plan.row(study, run, evaluation, seed)
-    assert plan.recipe(study, run, seed) is plan.recipe(study, run, seed)
+    for one in (plan.measurements[0], plan.trainings[0], plan.corpora[0]):
+        assert one.fingerprint is one.fingerprint
+        assert plan.job(one.outputs[0]) is one
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "config/README.md", "config/claims/README.md"])

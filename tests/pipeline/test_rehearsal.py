@@ -12,11 +12,14 @@ from miniature import Project
 
 from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.yaml import ConfigError
+from seedbed.errors import SeedbedError
 from seedbed.evaluations import perplexity
 from seedbed.evaluations.context import Context, Predictor
 from seedbed.models.embedding import Embedding
 from seedbed.observations import Observation
-from seedbed.pipeline import jobs
+from seedbed.pipeline.jobs.corpus import Corpus
+from seedbed.pipeline.jobs.measurement import Measurement
+from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.rehearsal import rehearse
 
@@ -134,7 +137,7 @@ def test_two_evaluations_that_measure_the_same_are_found_out(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("seedbed.evaluations.prompts.evaluate", _perplexity)
-    with pytest.raises(jobs.JobError, match=r"measured twice: letters/exact: divergence \(sentences=all\);"):
+    with pytest.raises(SeedbedError, match=r"measured twice: letters/exact: divergence \(sentences=all\);"):
         rehearse(_plan(project))
 
 
@@ -234,14 +237,10 @@ def test_what_is_built_is_not_rehearsed_and_its_observations_are_read(
     project.edit("config/studies/letters.yaml", "epochs: 50", "epochs: 1")
     project.edit("config/config.yaml", "seeds: 5", "seeds: 1")
     plan = _plan(project)
-    for corpus in dict.fromkeys(plan.corpora()):
-        jobs.data(plan, corpus, plan.data(*corpus))
-    for training in plan.trainings():
-        jobs.train(plan, *training, plan.train(*training))
-    for measurement in plan.evaluations():
-        jobs.evaluate(plan, *measurement, plan.evaluate(*measurement))
-    for job in ("data", "train", "evaluate"):
-        monkeypatch.setattr(jobs, job, lambda *_: pytest.fail("a rehearsal of what is built"))
+    for job in (*plan.corpora, *plan.trainings, *plan.measurements):
+        job.compute()
+    for kind in (Corpus, Training, Measurement):
+        monkeypatch.setattr(kind, "compute", lambda _: pytest.fail("a rehearsal of what is built"))
     rehearse(_plan(project))
     project.edit("config/claims/notes.yaml", "metric: divergence", "metric: divergense")
     with pytest.raises(ConfigError, match="divergense: nothing measures it"):
@@ -254,20 +253,20 @@ def test_a_data_set_that_cannot_be_drawn_is_said_with_its_key(
     def fail(*_: object) -> None:
         raise KeyError("on purpose")
 
-    monkeypatch.setattr(jobs, "data", fail)
+    monkeypatch.setattr(Corpus, "compute", fail)
     with pytest.raises(ConfigError) as error:
         rehearse(_plan(project))
     assert str(error.value) == "config/studies/letters.yaml: data.text: KeyError: 'on purpose'"
 
 
-@pytest.mark.parametrize("job", ["data", "train", "evaluate"])
+@pytest.mark.parametrize("kind", [Corpus, Training, Measurement])
 def test_a_full_disk_is_no_fault_of_the_study_and_is_named(
-    project: Project, monkeypatch: pytest.MonkeyPatch, job: str
+    project: Project, monkeypatch: pytest.MonkeyPatch, kind: type
 ) -> None:
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "results/file")
 
-    monkeypatch.setattr(jobs, job, fail)
+    monkeypatch.setattr(kind, "compute", fail)
     with pytest.raises(OSError, match="No space left") as error:
         rehearse(_plan(project))
     assert Path(error.value.filename).is_absolute()
@@ -278,6 +277,6 @@ def test_any_other_error_of_the_system_is_the_plugins(project: Project, monkeypa
     def fail(*_: object) -> None:
         raise FileNotFoundError(errno.ENOENT, "No such file", "a file of its own")
 
-    monkeypatch.setattr(jobs, "train", fail)
+    monkeypatch.setattr(Training, "compute", fail)
     with pytest.raises(ConfigError, match=r"runs\.flm: FileNotFoundError: "):
         rehearse(_plan(project))

@@ -9,8 +9,8 @@ import torch
 
 from seedbed.configuration.configuration import ROOT, Configuration
 from seedbed.configuration.yaml import ConfigError
-from seedbed.pipeline import jobs, storage
-from seedbed.pipeline.plan import Plan, run_path
+from seedbed.pipeline import storage
+from seedbed.pipeline.plan import Plan
 
 STUDY = """
 title: A study
@@ -51,29 +51,30 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     plan = make(tmp_path)
     monkeypatch.chdir(tmp_path)
     for split, seed in (("training", 1), ("validation", None)):
-        jobs.data(plan, ("garden", "text", split, seed), plan.data("garden", "text", split, seed))
+        plan.corpus("garden", "text", split, seed).compute()
     for run in ("first", "second"):
-        jobs.train(plan, "garden", run, 1, plan.train("garden", run, 1))
+        plan.training("garden", run, 1).compute()
     return plan
 
 
 def test_a_run_begins_with_the_weights_of_the_same_seed(built: Plan) -> None:
     weights = {
-        run: storage.read_weights(run_path("garden", run, 1, "model.safetensors"), built.train("garden", run, 1))
+        run: storage.read_weights(training.weights, training.fingerprint)
         for run in ("first", "second")
+        for training in [built.training("garden", run, 1)]
     }
     assert weights["first"].keys() == weights["second"].keys()
     assert all(torch.equal(weights["second"][name], tensor) for name, tensor in weights["first"].items())
 
 
 def test_an_evaluation_is_told_which_seed_drew_the_first_weights(built: Plan) -> None:
-    assert jobs.trained_model(built, "garden", "first", 1).initialisation == 1
-    assert jobs.trained_model(built, "garden", "second", 1).initialisation is None
+    assert built.training("garden", "first", 1).model().initialisation == 1
+    assert built.training("garden", "second", 1).model().initialisation is None
 
 
 def test_the_weights_of_the_same_seed_are_an_input_of_the_training(tmp_path: Path) -> None:
-    files = make(tmp_path).training_files("garden", "second", 1)
-    assert files["start"] == run_path("garden", "first", 1, "model.safetensors")
+    plan = make(tmp_path)
+    assert plan.training("garden", "first", 1) in plan.training("garden", "second", 1).inputs
 
 
 def test_what_changes_the_first_run_changes_the_second(tmp_path: Path) -> None:
@@ -84,9 +85,11 @@ def test_what_changes_the_first_run_changes_the_second(tmp_path: Path) -> None:
             "objective: {kind: flm}\n  second", "objective: {kind: flm}\n    training: {epochs: 2}\n  second"
         ),
     )
-    assert changed.train("garden", "second", 0) != plan.train("garden", "second", 0)
-    assert changed.recipe("garden", "second", 0) != plan.recipe("garden", "second", 0)
-    assert changed.evaluate("garden", "second", "training") != plan.evaluate("garden", "second", "training")
+    before, after = (one.training("garden", "second", 0) for one in (plan, changed))
+    assert before.fingerprint != after.fingerprint
+    assert before.recipe != after.recipe
+    measured = [one.measurement("garden", "second", "training").fingerprint for one in (plan, changed)]
+    assert measured[0] != measured[1]
 
 
 @pytest.mark.parametrize(

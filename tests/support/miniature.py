@@ -76,7 +76,7 @@ PENDING = """
 import json
 from seedbed.configuration.configuration import Configuration
 from seedbed.pipeline.plan import Plan
-print(json.dumps([path.as_posix() for path in Plan(Configuration()).pending()]))
+print(json.dumps([job.outputs[0].as_posix() for job in Plan(Configuration()).pending()]))
 """
 #: The job that makes a result, by the result's path below results/.
 JOBS = {
@@ -84,6 +84,7 @@ JOBS = {
     r"data/garden/(\w+)/(test|validation).parquet": "held_out",
     r"runs/garden/(\w+)/seed-(\d+)/.*": "train",
     r"observations/garden/(\w+)/(\w+).parquet": "evaluate",
+    r"verdicts/\w+.parquet": "study_verdicts",
     r"(\w+).parquet": "",
     r"report/index.html": "page",
 }

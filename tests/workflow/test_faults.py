@@ -108,11 +108,11 @@ def test_a_job_ends_with_the_process_that_asked_for_it(hanging: Project) -> None
 
 def test_after_a_failed_training_old_numbers_never_look_fresh(project: Project) -> None:
     project.edit(
-        "src/seedbed/pipeline/jobs.py",
-        "    return loop.train(",
-        '    if Path("kill").exists():  # as a system does that has no memory left\n'
-        '        __import__("os").kill(__import__("os").getpid(), 9)\n'
-        "    return loop.train(",
+        "src/seedbed/pipeline/jobs/training.py",
+        "        return loop.train(",
+        '        if Path("kill").exists():  # as a system does that has no memory left\n'
+        '            __import__("os").kill(__import__("os").getpid(), 9)\n'
+        "        return loop.train(",
     )
     (project.root / "kill").touch()
     project.edit("config/studies/garden.yaml", "words: 2", "words: 3")

@@ -14,7 +14,14 @@ from miniature import Project
 from seedbed.pipeline.fingerprint import closure
 
 HEAVY = {"torch", "pandas", "pyarrow", "matplotlib", "scipy"}
-CARRIERS = ("seedbed.building", "seedbed.commands", "seedbed.configuration", "seedbed.pipeline", "seedbed.errors", "seedbed.__main__")
+CARRIERS = (
+    "seedbed.building",
+    "seedbed.commands",
+    "seedbed.configuration",
+    "seedbed.pipeline",
+    "seedbed.errors",
+    "seedbed.__main__",
+)
 PROGRAM = """
 import atexit, json, runpy, sys
 atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))
@@ -23,28 +30,35 @@ runpy.run_module("seedbed", run_name="__main__")
 """
 ASKED = """
 import json, sys
-from seedbed.pipeline import plan as module
+from seedbed.pipeline import fingerprint as hashing
+original, hashed = hashing.code, set()
+def recorded(modules):
+    hashed.update(modules)
+    return original(modules)
+hashing.code = recorded
+from seedbed.pipeline.plan import Plan
 from seedbed.configuration.configuration import Configuration
-original, answers = module.fingerprint, {}
-def recorded(values, modules=(), *more, **named):
-    hashed.setdefault(values["job"], set()).update(modules)
-    return original(values, modules, *more, **named)
-module.fingerprint = recorded
-for job, expression in json.loads(sys.argv[1]).items():
-    hashed, plan = {}, module.Plan(Configuration())
-    own = eval(expression)
-    answers[job] = [own, sorted(hashed[job.split()[0]])]
+answers = {}
+for name, output in json.loads(sys.argv[1]).items():
+    job = Plan(Configuration()).job(output)
+    for one in job.inputs:
+        one.fingerprint
+    hashed.clear()
+    own = job.fingerprint
+    answers[name] = [own, sorted(hashed)]
 print(json.dumps([answers, sorted(sys.modules)]))
 """
+#: Kinds of job, and the first output of one of each.
 JOBS = {
-    "data": ("data garden text training --seed 0", "plan.data('garden', 'text', 'training', 0)"),
-    "train": ("train garden flm 0", "plan.train('garden', 'flm', 0)"),
-    "evaluate": ("evaluate garden flm perplexity", "plan.evaluate('garden', 'flm', 'perplexity')"),
-    "evaluate exact": ("evaluate garden exact perplexity", "plan.evaluate('garden', 'exact', 'perplexity')"),
-    "evaluate ngram": ("evaluate garden ngram perplexity", "plan.evaluate('garden', 'ngram', 'perplexity')"),
-    "observations": ("observations", "plan.observations()"),
-    "verdicts": ("verdicts", "plan.verdicts()"),
-    "page": ("page", "plan.page()"),
+    "data": "results/data/garden/text/seed-0/training.parquet",
+    "train": "results/runs/garden/flm/seed-0/model.safetensors",
+    "evaluate": "results/observations/garden/flm/perplexity.parquet",
+    "evaluate exact": "results/observations/garden/exact/perplexity.parquet",
+    "evaluate ngram": "results/observations/garden/ngram/perplexity.parquet",
+    "observations": "results/observations.parquet",
+    "study verdicts": "results/verdicts/garden.parquet",
+    "verdicts": "results/verdicts.parquet",
+    "page": "results/report/index.html",
 }
 #: The plan reads these to hash them or to check what is asked; where a job computes with them, it hashes them too.
 READ = [
@@ -78,13 +92,13 @@ class Asked:
 
 @pytest.fixture(scope="module")
 def asked(built: Project) -> Asked:
-    done = python(built, ASKED, json.dumps({job: expression for job, (_, expression) in JOBS.items()}))
+    done = python(built, ASKED, json.dumps(JOBS))
     return Asked(*json.loads(done.stdout))
 
 
 def run(project: Project, job: str, own: str) -> subprocess.CompletedProcess[str]:
     """Run a job; the last line of its errors is what it loaded."""
-    return python(project, PROGRAM, json.dumps(["job", *JOBS[job][0].split(), "--fingerprint", own]))
+    return python(project, PROGRAM, json.dumps(["job", JOBS[job], "--fingerprint", own]))
 
 
 @pytest.mark.parametrize("job", JOBS)

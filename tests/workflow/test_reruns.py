@@ -14,7 +14,8 @@ import pytest
 from miniature import Project
 
 GARDEN = "config/studies/garden.yaml"
-MEASURED = ["comparison", "observations", "page", "verdicts"]
+JUDGED = ["comparison", "page", "study_verdicts", "verdicts"]
+MEASURED = [*JUDGED, "observations"]
 EVALUATED = [*MEASURED, "evaluate flm perplexity", "evaluate flm training"]
 #: The jobs after a change of the Transformer's runs, of the window's, of both, and of the language.
 FLM = [*EVALUATED, "timings", "train flm 0", "train flm 1"]
@@ -104,14 +105,12 @@ CHANGES = {
     "a title": Change(GARDEN, "title: Miniature", "title: Another", ["page"]),
     "a label": Change(GARDEN, "label: trigrams", "label: three words", ["page"]),
     "the order of runs": Change(GARDEN, *swapped(*REFERENCE_RUNS), ["page"]),
-    "a claim": Change(
-        "config/claims/objectives.yaml", "at_most: 0.001", "at_most: 0.002", ["comparison", "page", "verdicts"]
-    ),
+    "a claim": Change("config/claims/objectives.yaml", "at_most: 0.001", "at_most: 0.002", JUDGED),
     "how claims are judged": Change(
         "src/seedbed/statistics/verdicts.py",
         "import math\n",
         "import math\nimport cmath\n",
-        ["comparison", "page", "verdicts"],
+        JUDGED,
     ),
     "how figures are drawn": Change(
         "src/seedbed/reporting/drawing/svg.py", '"svg.hashsalt": "', '"svg.hashsalt": "a', ["page"]

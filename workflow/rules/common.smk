@@ -21,14 +21,15 @@ os.environ.update(
 )
 
 from seedbed.pipeline import plan
+from seedbed.pipeline.jobs.job import files_of
 from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.yaml import ConfigError
 
 try:
     PLAN = plan.Plan(Configuration(config))
-    PLAN.claims
     PLAN.watched
-    list(PLAN.files())  # fingerprints are taken from code, which may be none
+    for each in PLAN.jobs:
+        each.fingerprint  # hashing parses the code, which may have a syntax error
 except ConfigError as error:
     raise WorkflowError(str(error))
 
@@ -58,22 +59,27 @@ shell.prefix(" ".join(["set -euo pipefail; seedbed() {{", SEEDBED, 'job "$@"; }}
 ENVIRONMENT = str(Path(workflow.basedir, "environment.yml")).translate(BRACES)
 
 
-# Every file is named, not only the page: after a failed rerun an old page must not look up to date.
-PLAN_FILES = [
-    plan.PAGE,
-    plan.OBSERVATIONS,
-    plan.VERDICTS,
-    plan.TIMINGS,
-    plan.COMPARISON,
-    *(plan.run_path(*one, file) for one in PLAN.trainings() for file in plan.RUN_FILES),
-    *(plan.observations_path(*one) for one in PLAN.evaluations()),
-]
+# Of every rule: it names all that it writes, so that one command computes any job.
+COMPUTE = "seedbed {output:q} --fingerprint {params.fingerprint} > {log:q} 2>&1"
+
+
+def inputs_of(kind):
+    """The files that a job reads, found by the wildcards of its first output."""
+    return lambda wildcards: files_of(
+        PLAN.job(kind.OUTPUTS[0].format(**wildcards)).inputs
+    )
+
+
+def fingerprint_of(kind):
+    """The fingerprint of a job, found by the wildcards of its first output."""
+    return lambda wildcards: PLAN.job(kind.OUTPUTS[0].format(**wildcards)).fingerprint
 
 
 wildcard_constraints:
     study="[a-z][a-z0-9-]*",
     data="[a-z][a-z0-9-]*",
     run="[a-z][a-z0-9-]*",
-    evaluation="[a-z][a-z0-9_]*",
+    evaluation="[a-z][a-z0-9_-]*",
+    topic="[a-z][a-z0-9-]*",
     split="validation|test",
     seed="[0-9]+",

@@ -1,26 +1,31 @@
+from seedbed.pipeline.jobs.corpus import HeldOut, TrainingCorpus
+
+
 rule corpus:
+    input:
+        inputs_of(TrainingCorpus),
     output:
-        "results/data/{study}/{data}/seed-{seed}/training.parquet",
+        TrainingCorpus.OUTPUTS,
     log:
         "results/logs/data/{study}/{data}/seed-{seed}.log",
     conda:
         ENVIRONMENT
     params:
-        fingerprint=lambda w: PLAN.data(w.study, w.data, "training", int(w.seed)),
+        fingerprint=fingerprint_of(TrainingCorpus),
     shell:
-        "seedbed data {wildcards.study} {wildcards.data} training --seed {wildcards.seed}"
-        " --fingerprint {params.fingerprint} > {log:q} 2>&1"
+        COMPUTE
 
 
 rule held_out:
+    input:
+        inputs_of(HeldOut),
     output:
-        "results/data/{study}/{data}/{split}.parquet",
+        HeldOut.OUTPUTS,
     log:
         "results/logs/data/{study}/{data}/{split}.log",
     conda:
         ENVIRONMENT
     params:
-        fingerprint=lambda w: PLAN.data(w.study, w.data, w.split, None),
+        fingerprint=fingerprint_of(HeldOut),
     shell:
-        "seedbed data {wildcards.study} {wildcards.data} {wildcards.split}"
-        " --fingerprint {params.fingerprint} > {log:q} 2>&1"
+        COMPUTE

@@ -1,3 +1,5 @@
+from seedbed.pipeline.jobs.measurement import Measurement
+
 # To start a job costs more than a quick measurement, so there one job measures a whole study.
 if PLAN.configuration.quick:
     for name in PLAN.configuration.studies:
@@ -6,67 +8,32 @@ if PLAN.configuration.quick:
             name:
                 f"evaluate_{name.replace('-', '_')}"
             input:
-                PLAN.study_files(name),
+                files_of(
+                    job for one in PLAN.measurements_of(name) for job in one.inputs
+                ),
             output:
-                [
-                    plan.observations_path(*one)
-                    for one in PLAN.evaluations()
-                    if one[0] == name
-                ],
+                files_of(PLAN.measurements_of(name)),
             log:
                 f"results/logs/evaluate/{name}.log",
             conda:
                 ENVIRONMENT
             params:
-                study=name,
-                fingerprint=PLAN.evaluate_study(name),
+                fingerprint=plan.fingerprint_of(PLAN.measurements_of(name)),
             shell:
-                "seedbed evaluate-study {params.study}"
-                " --fingerprint {params.fingerprint} > {log:q} 2>&1"
+                COMPUTE
 
 else:
 
     rule evaluate:
         input:
-            lambda w: PLAN.evaluation_files(w.study, w.run),
+            inputs_of(Measurement),
         output:
-            "results/observations/{study}/{run}/{evaluation}.parquet",
+            Measurement.OUTPUTS,
         log:
             "results/logs/evaluate/{study}/{run}/{evaluation}.log",
         conda:
             ENVIRONMENT
         params:
-            fingerprint=lambda w: PLAN.evaluate(w.study, w.run, w.evaluation),
+            fingerprint=fingerprint_of(Measurement),
         shell:
-            "seedbed evaluate {wildcards.study} {wildcards.run} {wildcards.evaluation}"
-            " --fingerprint {params.fingerprint} > {log:q} 2>&1"
-
-
-rule observations:
-    input:
-        [plan.observations_path(*one) for one in PLAN.evaluations()],
-    output:
-        plan.OBSERVATIONS,
-    log:
-        "results/logs/observations.log",
-    conda:
-        ENVIRONMENT
-    params:
-        fingerprint=PLAN.observations(),
-    shell:
-        "seedbed observations --fingerprint {params.fingerprint} > {log:q} 2>&1"
-
-
-rule verdicts:
-    input:
-        plan.OBSERVATIONS,
-    output:
-        plan.VERDICTS,
-    log:
-        "results/logs/verdicts.log",
-    conda:
-        ENVIRONMENT
-    params:
-        fingerprint=PLAN.verdicts(),
-    shell:
-        "seedbed verdicts --fingerprint {params.fingerprint} > {log:q} 2>&1"
+            COMPUTE

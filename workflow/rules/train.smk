@@ -1,16 +1,16 @@
+from seedbed.pipeline.jobs.training import Training
+
+
 rule train:
     input:
-        unpack(lambda w: PLAN.training_files(w.study, w.run, int(w.seed))),
+        inputs_of(Training),
     output:
-        weights="results/runs/{study}/{run}/seed-{seed}/model.safetensors",
-        log="results/runs/{study}/{run}/seed-{seed}/log.parquet",
-        cost="results/runs/{study}/{run}/seed-{seed}/cost.parquet",
+        Training.OUTPUTS,
     log:
         "results/logs/train/{study}/{run}/seed-{seed}.log",
     conda:
         ENVIRONMENT
     params:
-        fingerprint=lambda w: PLAN.train(w.study, w.run, int(w.seed)),
+        fingerprint=fingerprint_of(Training),
     shell:
-        "seedbed train {wildcards.study} {wildcards.run} {wildcards.seed}"
-        " --fingerprint {params.fingerprint} > {log:q} 2>&1"
+        COMPUTE

@@ -23,10 +23,12 @@ from tqdm import tqdm
 from seedbed.building.locking import hold_build
 from seedbed.configuration.configuration import ROOT, Configuration, overrides
 from seedbed.configuration.yaml import ConfigError
-from seedbed.pipeline.plan import PAGE, RESULTS, Plan, check
+from seedbed.pipeline.jobs.job import RESULTS
+from seedbed.pipeline.plan import Plan, check
 from seedbed.pipeline.rehearsal import rehearse
 from seedbed.pipeline.storage import naming
 
+PAGE = RESULTS / "report" / "index.html"
 LOG = RESULTS / "logs" / "build.log"
 #: Seconds of one core that a job of a rule takes beside its start, about; only the time left depends on them.
 _SECONDS = {"train": 25.0, "evaluate": 3.0, "page": 10.0}

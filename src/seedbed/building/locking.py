@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from seedbed.errors import SeedbedError
-from seedbed.pipeline.plan import RESULTS
+from seedbed.pipeline.jobs.job import RESULTS
 
 _BUILD = RESULTS / ".build.lock"
 _JOBS = RESULTS / ".jobs.lock"

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from seedbed.pipeline import jobs, reference_files, storage
-from seedbed.pipeline.plan import OBSERVATIONS, Plan
+from seedbed.pipeline import reference_files, storage
+from seedbed.pipeline.plan import Plan
 from seedbed.statistics.comparison import Compared
 from seedbed.statistics.floors import Below, below
 
@@ -36,11 +36,14 @@ def check(plan: Plan, junit: Path | None) -> int:
         print("Incomplete: a quick build is compared with no reference.")
         return INCOMPLETE
     if pending := plan.pending():
-        print(f"Incomplete: {len(pending)} results, such as {pending[0]}, are missing or of other code or values.")
+        print(
+            f"Incomplete: the results of {len(pending)} jobs, such as {pending[0].outputs[0]}, are missing or of "
+            "other code or values."
+        )
         print("Run `make report` first, with the same STUDY and SEEDS.")
         return INCOMPLETE
-    found = jobs.compared(plan)
-    impossible = below(storage.read_table(OBSERVATIONS, plan.observations()).to_pylist())
+    found = plan.comparison.read()
+    impossible = below(plan.observations.read().to_pylist())
     if junit:
         junit.parent.mkdir(parents=True, exist_ok=True)
         storage.write_text(junit, junit_xml(found, impossible))

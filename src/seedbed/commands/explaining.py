@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from seedbed.configuration.yaml import ConfigError
 from seedbed.messages import nearest
 from seedbed.observations import Scalar
-from seedbed.pipeline import storage
-from seedbed.pipeline.plan import OBSERVATIONS, VERDICTS, Plan
+from seedbed.pipeline.plan import Plan
 
 _CELL = ("study", "run", "metric", "condition")
 
@@ -27,11 +26,10 @@ def explain(plan: Plan, name: str) -> str:
     if name not in claims:
         raise ConfigError(f"claim {name}: {nearest(name, [*claims, *excluded])}")
     claim = claims[name]
-    table = storage.read_table(VERDICTS, plan.verdicts()).to_pylist()
-    verdict = next(row for row in table if row["id"] == name)
-    observed = storage.read_table(OBSERVATIONS, plan.observations()).to_pylist()
+    verdict = next(row for row in plan.verdicts.read() if row["id"] == name)
+    observed = plan.observations.read().to_pylist()
     lines = [name, f"Section {claim.section}: {claim.says}", claim.reading]
-    lines += ["", f"{verdict['outcome'].capitalize()}: {verdict['explanation']}", ""]
+    lines += ["", f"{str(verdict['outcome']).capitalize()}: {verdict['explanation']}", ""]
     return "\n".join([*filter(None, lines[:3]), *lines[3:], *_evidence(verdict["evidence"], observed)])
 
 

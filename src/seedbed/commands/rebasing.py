@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from seedbed.building.build import build
 from seedbed.commands.checking import line
 from seedbed.configuration.configuration import Configuration, overrides
-from seedbed.pipeline import reference_files, storage
-from seedbed.pipeline.plan import OBSERVATIONS, TIMINGS, Plan
+from seedbed.pipeline import reference_files
+from seedbed.pipeline.plan import Plan
 from seedbed.statistics.comparison import compare_rows
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def rebase(config: Sequence[str], study: str, cores: str) -> int:
     if code := build(scoped, cores):
         return code
     plan = Plan(Configuration(overrides(scoped)))
-    table = storage.read_table(OBSERVATIONS, plan.observations())
-    made = reference_files.environment(storage.read_table(TIMINGS, plan.timings()).to_pylist())
+    table = plan.observations.read()
+    made = reference_files.environment(plan.timings.read().to_pylist())
     path = reference_files.path_of(study)
     print(_moved(study, table) if path.is_file() else f"{study} had no reference yet.")
     reference_files.write(path, table, made)

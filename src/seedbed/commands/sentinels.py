@@ -1,20 +1,26 @@
 """Sentinels: trainings of 150 steps that notice within a minute that a number moved.
 
-One for each run that is marked `quick`, with everything that is measured of it. They go through the jobs of the
-workflow, so that what they guard is what a build does.
+One for each run that is marked `quick`, with everything that is measured of it, and every demonstration. They are
+the jobs of the workflow, so that what they guard is what a build does.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import chdir
 
 from seedbed.configuration.configuration import Configuration
+from seedbed.configuration.demonstrations import DEMONSTRATIONS
 from seedbed.observations import Observation, rows
-from seedbed.pipeline import jobs, reference_files, storage
-from seedbed.pipeline.plan import Plan, data_path, observations_path, run_path
-from seedbed.pipeline.provenance import machine
+from seedbed.pipeline import reference_files, storage
+from seedbed.pipeline.jobs.demonstration import Demonstration
+from seedbed.pipeline.jobs.job import Job, is_pending
+from seedbed.pipeline.jobs.measurement import Measurement
+from seedbed.pipeline.jobs.training import Training
+from seedbed.pipeline.machine import machine
+from seedbed.pipeline.plan import Plan
+from seedbed.pipeline.table import Row, observation_table
 
 #: The first losses of a sentinel, which hold to a thousandth also on another processor.
 FIRST_LOSSES = 20
@@ -26,8 +32,9 @@ def plan() -> Plan:
 
 
 def names(own: Plan) -> list[tuple[str, str]]:
-    """Every (study, run) of the plan that is measured."""
-    return list(dict.fromkeys((study, run) for study, run, _ in own.evaluations()))
+    """Every (study, run) of the plan that is measured, and every demonstration."""
+    measured = [(one.study, one.run) for one in own.measurements]
+    return list(dict.fromkeys(measured)) + [(DEMONSTRATIONS, one.name) for one in own.demonstrations]
 
 
 def environment() -> dict[str, str]:
@@ -35,25 +42,21 @@ def environment() -> dict[str, str]:
     return reference_files.environment([{"metric": name, "text": text} for name, text in machine().items()])
 
 
-def measure(own: Plan, study: str, run: str) -> list[jobs.Row]:
-    """Train a sentinel, unless it is a reference run, and measure it, below the current folder.
+def measure(own: Plan, study: str, run: str) -> list[Row]:
+    """Train a sentinel, unless it needs no training, and measure it, below the current folder.
 
     Returns:
         Its rows of observations, and its first losses as ``step_loss`` by step.
     """
-    entry = own.run(study, run)
-    _draw(own, study, run)
-    found: list[jobs.Row] = []
-    if entry.trained:
-        _train(own, study, run)
-        losses = storage.read_table(run_path(study, run, 0, "log.parquet"))["training_loss"].to_pylist()
-        recipe = own.recipe(study, run, 0)
-        found += rows(_first(losses), study=study, run=run, seed=0, recipe=recipe, fingerprint="")
-    for one in own.evaluations():
-        if one[:2] == (study, run):
-            jobs.evaluate(own, *one, own.evaluate(*one))
-            found += storage.read_table(observations_path(*one)).to_pylist()
-    return found
+    parts: list[Measurement | Demonstration] = [
+        *(one for one in own.measurements if (one.study, one.run) == (study, run)),
+        *(one for one in own.demonstrations if (DEMONSTRATIONS, one.name) == (study, run)),
+    ]
+    _compute(parts)
+    tables = [storage.read_table(part.outputs[0]).to_pylist() for part in parts]
+    trainings = [job for part in parts for job in part.inputs if isinstance(job, Training)]
+    losses = [row for one in dict.fromkeys(trainings) for row in _first_losses(one)]
+    return [*losses, *(row for table in tables for row in table)]
 
 
 def write() -> None:
@@ -64,27 +67,23 @@ def write() -> None:
         for name in names(own):
             print(*name, sep="/", flush=True)
             found += measure(own, *name)
-    reference_files.write(reference_files.SENTINELS, jobs.table(found), made)
+    reference_files.write(reference_files.SENTINELS, observation_table(found), made)
 
 
-def _first(losses: list[float]) -> Iterator[Observation]:
-    for step, loss in enumerate(losses[:FIRST_LOSSES], start=1):
+def _compute(jobs: Iterable[Job]) -> None:
+    """Compute some jobs, and before each what it reads, where that is not done yet."""
+    for job in jobs:
+        if is_pending(job):
+            _compute(job.inputs)
+            job.compute()
+
+
+def _first_losses(training: Training) -> list[Row]:
+    losses = storage.read_table(training.log)["training_loss"].to_pylist()[:FIRST_LOSSES]
+    place: Row = {"study": training.study, "run": training.run, "seed": training.seed}
+    return rows(_steps(losses), **place, recipe=training.recipe, fingerprint="")
+
+
+def _steps(losses: list[float]) -> Iterator[Observation]:
+    for step, loss in enumerate(losses, start=1):
         yield Observation("step_loss", loss, {"step": step}, "nat")
-
-
-def _draw(own: Plan, study: str, run: str) -> None:
-    """Draw the documents that a run reads, where that is not done yet."""
-    corpora = [("training", seed) for seed in own.training_corpora(study, run)]
-    for split, seed in (("test", None), ("validation", None), *corpora):
-        corpus = (study, own.run(study, run).data, split, seed)
-        if not storage.carries(data_path(*corpus), own.data(*corpus)):
-            jobs.data(own, corpus, own.data(*corpus))
-
-
-def _train(own: Plan, study: str, run: str) -> None:
-    """Train a run, and before it the one it begins with, where that is not done yet."""
-    if start := own.run(study, run).start:
-        _draw(own, start.study, start.run)
-        _train(own, start.study, start.run)
-    if not storage.carries(run_path(study, run, 0, "model.safetensors"), own.train(study, run, 0)):
-        jobs.train(own, study, run, 0, own.train(study, run, 0))

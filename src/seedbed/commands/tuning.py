@@ -13,8 +13,9 @@ from seedbed.configuration import plugins
 from seedbed.configuration.configuration import TUNING_SEEDS, Run, tuned
 from seedbed.configuration.yaml import ConfigError
 from seedbed.documents import Documents
-from seedbed.pipeline import jobs
-from seedbed.pipeline.plan import PURPOSES, Plan, check
+from seedbed.pipeline.jobs.corpus import Corpus
+from seedbed.pipeline.jobs.training import Training
+from seedbed.pipeline.plan import Plan, check
 
 
 def tune(plan: Plan, study: str) -> None:
@@ -28,18 +29,28 @@ def tune(plan: Plan, study: str) -> None:
     if grid is None:
         raise ConfigError(f"{place}: tune: this key is required, with a run, seeds and a grid")
     check(plan.configuration)
-    data, seeds = entry.runs[grid.run].data, range(TUNING_SEEDS, TUNING_SEEDS + grid.seeds)
+    name, data = grid.run, entry.runs[grid.run].data
+    seeds = range(TUNING_SEEDS, TUNING_SEEDS + grid.seeds)
+    validation = plan.corpus(study, data, "validation", None)
+    corpora = {seed: plan.corpus(study, data, "training", seed) for seed in seeds}
     with plugins.explained(f"{place}: data.{data}"):
-        validation = jobs.drawn(plan, study, data, "validation", None)
-        training = {seed: jobs.drawn(plan, study, data, "training", seed) for seed in seeds}
+        held_out = validation.draw()
+        documents = {seed: corpus.draw() for seed, corpus in corpora.items()}
     results = []
     for index, (choice, run) in enumerate(zip(grid.grid, tuned(entry, place), strict=True)):
+        trainings = [_training(study, name, run, seed, corpora[seed], validation) for seed in seeds]
         with plugins.explained(f"{place}: tune.grid[{index}]"):
-            losses = [_loss(plan, study, run, training[seed], validation, seed) for seed in seeds]
+            losses = [_loss(one, documents[one.seed], held_out) for one in trainings]
         results.append((losses, choice))
         print(f"{choice}: {', '.join(f'{loss:.4f}' for loss in losses)}", flush=True)
     for losses, choice in sorted(results, key=lambda result: statistics.mean(result[0])):
         print(f"mean validation loss {_summary(losses)}: {choice}")
+
+
+def _training(study: str, name: str, run: Run, seed: int, corpus: Corpus, validation: Corpus) -> Training:
+    """A training with all streams of its own seed, and new weights."""
+    free = run.model_copy(update={"streams": {}, "start": None})
+    return Training(study, name, seed, free, corpus, validation, None)
 
 
 def _summary(losses: list[float]) -> str:
@@ -48,7 +59,7 @@ def _summary(losses: list[float]) -> str:
     return f"{statistics.mean(losses):.4f} nats a token, sd {sd:.4f} over {len(losses)} seeds"
 
 
-def _loss(plan: Plan, study: str, run: Run, training: Documents, validation: Documents, seed: int) -> float:
+def _loss(training: Training, documents: Documents, validation: Documents) -> float:
     """The least validation loss of one training, in memory; infinite if none was finite."""
-    log = jobs.fit(plan, study, run, training, validation, dict.fromkeys(PURPOSES, seed)).log
+    log = training.fit(documents, validation).log
     return log.validation_loss[log.selected.index(True)] if any(log.selected) else math.inf

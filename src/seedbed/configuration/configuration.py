@@ -112,6 +112,7 @@ class Run(_Strict):
 class Evaluation(_Strict):
     """Which runs an evaluation measures, and its options."""
 
+    kind: PluginName = "x"
     runs: Literal["all", "trained"] | Annotated[list[Name], Field(min_length=1), Distinct] = "all"
     options: Values = {}
 
@@ -377,7 +378,7 @@ def _measuring(name: str, entry: Evaluation, place: str) -> Evaluation:
     """The evaluation with every option filled in."""
     plugins.check_name("evaluations", name, place)
     options = plugins.options("evaluations", name, entry.options, f"{place}.options")
-    return entry.model_copy(update={"options": options})
+    return entry.model_copy(update={"kind": name, "options": options})
 
 
 def _check_measurable(name: str, study: Study, place: str) -> None:

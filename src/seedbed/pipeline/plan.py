@@ -1,4 +1,4 @@
-"""The plan: for every job of a build, where its result stands and what its fingerprint must be.
+"""The plan: the jobs of a build as a list of values, made from the configuration.
 
 The Snakefile and the commands both ask here, so that a job can refuse a fingerprint that is not its own. Parsing
 the workflow must be quick: nothing here imports torch or pandas.
@@ -6,235 +6,202 @@ the workflow must be quick: nothing here imports torch or pandas.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
 from pathlib import Path
 
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Claims, check_names, read_claims, settings
-from seedbed.configuration.configuration import ROOT, Configuration, Data, Run, Study, Values, tuned
+from seedbed.configuration.configuration import Configuration, Study, Values, tuned
+from seedbed.configuration.demonstrations import DEMONSTRATIONS
 from seedbed.configuration.validation import together
 from seedbed.configuration.yaml import ConfigError
-from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
+from seedbed.pipeline.fingerprint import digest
+from seedbed.pipeline.jobs.corpus import Corpus
+from seedbed.pipeline.jobs.demonstration import Demonstration
+from seedbed.pipeline.jobs.job import Job, JobError, is_pending
+from seedbed.pipeline.jobs.measurement import Measurement, ReferenceRun
+from seedbed.pipeline.jobs.pages import Page
+from seedbed.pipeline.jobs.source import LanguageSource, Source, TaskSource
+from seedbed.pipeline.jobs.tables import (
+    Comparison,
+    Observations,
+    StudyVerdicts,
+    Timings,
+    Verdicts,
+)
+from seedbed.pipeline.jobs.training import Training, kind_and_options, plugins_of, streams
 from seedbed.pipeline.reference_files import contents, read_watched
-from seedbed.pipeline.storage import FORMAT, carries
+from seedbed.statistics.claims import Claim
 from seedbed.statistics.observed import Cell
-
-RESULTS = Path("results")
-OBSERVATIONS = RESULTS / "observations.parquet"
-VERDICTS = RESULTS / "verdicts.parquet"
-TIMINGS = RESULTS / "timings.parquet"
-COMPARISON = RESULTS / "comparison.parquet"
-PAGE = RESULTS / "report" / "index.html"
-#: Where the page's templates, style, script and captions stand.
-TEMPLATES = ROOT / "report"
-
-#: What a training writes: weights and log, which evaluations read, and its cost, which only the page shows.
-RUN_FILES = ("model.safetensors", "log.parquet", "cost.parquet")
-SPLITS = ("training", "validation", "test")
-#: The purposes of the streams of a training; a run may pin the seed of each.
-PURPOSES = ("data", "initialisation", "order", "corruption")
-
-
-def data_path(study: str, data: str, split: str, seed: int | None) -> Path:
-    """A file of documents; validation and test belong to no seed."""
-    folder = RESULTS / "data" / study / data
-    return folder / f"{split}.parquet" if seed is None else folder / f"seed-{seed}" / f"{split}.parquet"
-
-
-def run_path(study: str, run: str, seed: int, file: str) -> Path:
-    """A file of a training, one of `RUN_FILES`."""
-    return RESULTS / "runs" / study / run / f"seed-{seed}" / file
-
-
-def observations_path(study: str, run: str, evaluation: str) -> Path:
-    """The observations of one evaluation of a run, all its seeds."""
-    return RESULTS / "observations" / study / run / f"{evaluation}.parquet"
 
 
 class Plan:
-    """The jobs of a configuration and their fingerprints."""
+    """The jobs of a configuration; each is made once, so that its fingerprint is computed once."""
 
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
-        # Many results depend on the same grammar, corpus and training: hash each once.
-        # As text: a word's rank is its place in the lexicon, so the order of keys counts.
-        self.grammar = cache(lambda language: digest(json.dumps(configuration.languages[language])))
-        self.data = cache(self._data)
-        self.train = cache(self._train)
-        self.recipe = cache(self._recipe)
-        self.row = cache(self._row)
-        self.evaluate = cache(self._evaluate)
-        self.observations = cache(self._observations)
-        self.verdicts = cache(self._verdicts)
-        self.timings = cache(self._timings)
-        self.comparison = cache(self._comparison)
+        # Each value is made once: its fingerprint is then computed once, and its documents are read once.
+        self.language = cache(self.language)  # type: ignore[method-assign]
+        self.source = cache(self.source)  # type: ignore[method-assign]
+        self.corpus = cache(self.corpus)  # type: ignore[method-assign]
+        self.training = cache(self.training)  # type: ignore[method-assign]
+        self.reference_run = cache(self.reference_run)  # type: ignore[method-assign]
+        self.measurement = cache(self.measurement)  # type: ignore[method-assign]
 
-    def run(self, study: str, run: str) -> Run:
-        """The entry of a run in its study file."""
-        return self.configuration.studies[study].runs[run]
+    # The jobs, kind by kind.
 
-    def seeds(self, study: str, run: str, seed: int) -> dict[str, int]:
-        """The seed of each stream of a training: the training's own, unless the run pins it."""
-        return dict.fromkeys(PURPOSES, seed) | dict(self.run(study, run).streams)
-
-    def corpus_seed(self, study: str, run: str, seed: int | None) -> int | None:
-        """The seed of the training corpus behind a run's predictions.
-
-        A reference run (``seed`` is None) has none, unless its kind has the option ``corpus_seed``.
-        """
-        if seed is not None:
-            return self.seeds(study, run, seed)["data"]
-        named = self.run(study, run).options.get("corpus_seed")
-        return None if named is None else int(named)
-
-    def data_set(self, study: str, data: str) -> Data:
-        """The entry of a data set in its study file."""
-        return self.configuration.studies[study].data[data]
-
-    def _drawn(self, study: str, data: str, split: str, seed: int | None) -> dict[str, object]:
-        """The values of a split, its grammar as a hash."""
-        entry = self.data_set(study, data)
-        source = {"task": entry.task, "options": entry.options}
-        if entry.language:
-            source = {"grammar": self.grammar(entry.language)}
-        return source | {"documents": getattr(entry, split), "split": split, "study": study, "seed": seed}
-
-    def _data(self, study: str, data: str, split: str, seed: int | None) -> str:
-        """The fingerprint of a split's documents."""
-        values = {"job": "data", "format": FORMAT} | self._drawn(study, data, split, seed)
-        return fingerprint(values, ["seedbed.corpora", source_module(self.data_set(study, data))], ["numpy"])
-
-    def _recipe(self, study: str, run: str, seed: int | None) -> str:
-        """The hash of a run's values and seed alone, whatever the code."""
-        entry = self.run(study, run)
-        data = {split: self._drawn(study, entry.data, split, None) for split in SPLITS}
-        start = entry.start and self.recipe(entry.start.study, entry.start.run, seed)
-        return digest({"run": _values(entry), "data": data, "seed": seed, "start": start})
-
-    def training_files(self, study: str, run: str, seed: int) -> dict[str, Path]:
-        """What a training reads: its own corpus, the study's validation set, and the weights it starts from."""
-        entry, corpus = self.run(study, run), self.seeds(study, run, seed)["data"]
-        files = {
-            "training": data_path(study, entry.data, "training", corpus),
-            "validation": data_path(study, entry.data, "validation", None),
-        }
-        if entry.start:
-            files["start"] = run_path(entry.start.study, entry.start.run, seed, "model.safetensors")
-        return files
-
-    def evaluation_files(self, study: str, run: str) -> list[Path]:
-        """What an evaluation reads: the study's test set, and training corpus, weights and log of every seed."""
-        data = self.run(study, run).data
-        seeds = [seed for seed in self.configuration.seeds(study, run) if seed is not None]
-        return [
-            data_path(study, data, "test", None),
-            *(data_path(study, data, "training", corpus) for corpus in self.training_corpora(study, run)),
-            *(run_path(study, run, seed, file) for seed in seeds for file in RUN_FILES[:2]),
-        ]
-
-    def study_files(self, study: str) -> list[Path]:
-        """What the evaluations of a study read, each file once."""
-        runs = dict.fromkeys(run for name, run, _ in self.evaluations() if name == study)
-        return list(dict.fromkeys(path for run in runs for path in self.evaluation_files(study, run)))
-
-    def training_corpora(self, study: str, run: str) -> list[int]:
-        """The seeds of all training corpora behind a run's predictions, each once."""
-        found = {self.corpus_seed(study, run, seed) for seed in self.configuration.seeds(study, run)}
-        return sorted(seed for seed in found if seed is not None)
-
-    def _train(self, study: str, run: str, seed: int) -> str:
-        """The fingerprint of a training."""
-        entry, seeds = self.run(study, run), self.seeds(study, run, seed)
-        return fingerprint(
-            {"job": "train", "format": FORMAT, "run": _values(entry), "seeds": seeds},
-            [*modules(entry), source_module(self.data_set(study, entry.data))],
-            inputs=[
-                self.data(study, entry.data, "training", seeds["data"]),
-                self.data(study, entry.data, "validation", None),
-                *([self.train(entry.start.study, entry.start.run, seed)] if entry.start else []),
-            ],
+    @cached_property
+    def trainings(self) -> tuple[Training, ...]:
+        """Every training of every seed."""
+        return tuple(
+            self.training(study, run, seed)
+            for study in self.configuration.studies
+            for run in self.configuration.runs(study)
+            for seed in self.configuration.seeds(study, run)
+            if seed is not None
         )
 
-    def _row(self, study: str, run: str, evaluation: str, seed: int | None) -> dict[str, str]:
-        """``recipe`` and ``fingerprint`` of the observations of one seed."""
-        entry = self.run(study, run)
-        options = self.configuration.studies[study].evaluations[evaluation].options
-        values = {"evaluation": evaluation, "options": options}
-        inputs = [self.data(study, entry.data, "test", None)]
-        if seed is not None:
-            inputs.append(self.train(study, run, seed))
-        elif (corpus := self.corpus_seed(study, run, None)) is not None:
-            inputs.append(self.data(study, entry.data, "training", corpus))
-        return {
-            "recipe": digest(values | {"recipe": self.recipe(study, run, seed)}),
-            "fingerprint": fingerprint(
-                values | {"job": "evaluate", "format": FORMAT, "run": _values(entry)},
-                [*modules(entry, evaluation), source_module(self.data_set(study, entry.data))],
-                inputs=inputs,
-            ),
+    @cached_property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """Every evaluation of every run that it measures."""
+        return tuple(
+            self.measurement(study, run, evaluation)
+            for study, entry in self.configuration.studies.items()
+            for evaluation in entry.evaluations
+            for run in self.configuration.evaluated(study, evaluation)
+        )
+
+    @cached_property
+    def demonstrations(self) -> tuple[Demonstration, ...]:
+        """Every demonstration."""
+        return ()
+
+    @cached_property
+    def corpora(self) -> tuple[Corpus, ...]:
+        """Every corpus that a training or a measurement reads."""
+        jobs: tuple[Job, ...] = (*self.measurements, *self.trainings)
+        found = (one for job in jobs for one in job.inputs if isinstance(one, Corpus))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def observations(self) -> Observations:
+        """The one table."""
+        return Observations((*self.measurements, *self.demonstrations))
+
+    @cached_property
+    def study_verdicts(self) -> tuple[StudyVerdicts, ...]:
+        """The verdicts that rest on one study alone, study by study."""
+        parts: dict[str, tuple[Measurement | Demonstration, ...]] = {
+            study: self.measurements_of(study) for study in self.configuration.studies
         }
+        parts[DEMONSTRATIONS] = self.demonstrations
+        homes = _homes(self.claims.claims)
+        return tuple(
+            StudyVerdicts(study, members, claims, self._settings, self.rebuilt)
+            for study, members in parts.items()
+            if (claims := {name: self.claims.claims[name] for name, home in homes.items() if home == {study}})
+        )
 
-    def _evaluate(self, study: str, run: str, evaluation: str) -> str:
-        """The fingerprint of a file of observations: that of its rows' fingerprints."""
-        seeds = self.configuration.seeds(study, run)
-        return digest(sorted(self.row(study, run, evaluation, seed)["fingerprint"] for seed in seeds))
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """All verdicts."""
+        return Verdicts(self.study_verdicts, self.observations, self.claims.claims, self._settings, self.rebuilt)
 
-    def evaluate_study(self, study: str) -> str:
-        """The fingerprint of all observations of a study."""
-        return digest(sorted(self.evaluate(*one) for one in self.evaluations() if one[0] == study))
+    @cached_property
+    def timings(self) -> Timings:
+        """What every training cost."""
+        return Timings(self.trainings)
 
-    def evaluations(self) -> Iterator[tuple[str, str, str]]:
-        """Every (study, run, evaluation) of the build."""
-        for study, entry in self.configuration.studies.items():
-            for evaluation in entry.evaluations:
-                for run in self.configuration.evaluated(study, evaluation):
-                    yield study, run, evaluation
+    @cached_property
+    def comparison(self) -> Comparison:
+        """This build beside the reference."""
+        return Comparison(self.observations, self.verdicts, self.timings, tuple(self.watched), self.references)
 
-    def corpora(self) -> Iterator[tuple[str, str, str, int | None]]:
-        """Every (study, data set, split, seed) that a run reads."""
-        for study, run, _ in self.evaluations():
-            data = self.run(study, run).data
-            yield study, data, "test", None
-            yield from ((study, data, "training", corpus) for corpus in self.training_corpora(study, run))
-        for study, run, seed in self.trainings():
-            data = self.run(study, run).data
-            yield study, data, "training", self.seeds(study, run, seed)["data"]
-            yield study, data, "validation", None
+    @cached_property
+    def pages(self) -> tuple[Page, ...]:
+        """Every page, the index first."""
+        return (
+            Page(self.configuration, self.claims, self.observations, self.verdicts, self.timings, self.comparison),
+        )
 
-    def trainings(self) -> Iterator[tuple[str, str, int]]:
-        """Every (study, run, seed) that trains."""
-        for study in self.configuration.studies:
-            for run in self.configuration.runs(study):
-                for seed in self.configuration.seeds(study, run):
-                    if seed is not None:
-                        yield study, run, seed
+    @property
+    def tables(self) -> tuple[Job, ...]:
+        """The tables that the build ends with."""
+        return (self.observations, *self.study_verdicts, self.verdicts, self.timings, self.comparison)
 
-    def files(self) -> Iterator[tuple[Path, str]]:
-        """Every result with the fingerprint that it must carry."""
-        for corpus in self.corpora():
-            yield data_path(*corpus), self.data(*corpus)
-        for study, run, seed in self.trainings():
-            for file in RUN_FILES:
-                yield run_path(study, run, seed, file), self.train(study, run, seed)
-        for one in self.evaluations():
-            yield observations_path(*one), self.evaluate(*one)
-        yield from ((OBSERVATIONS, self.observations()), (VERDICTS, self.verdicts()))
-        yield from ((TIMINGS, self.timings()), (COMPARISON, self.comparison()), (PAGE, self.page()))
+    @cached_property
+    def jobs(self) -> tuple[Job, ...]:
+        """Every job, each after those that it reads."""
+        # A training that begins with another's weights comes after it.
+        trainings = sorted(self.trainings, key=lambda one: one.start is not None)
+        return (*self.corpora, *trainings, *self.measurements, *self.demonstrations, *self.tables, *self.pages)
 
-    def pending(self) -> list[Path]:
-        """The results that are missing, or of other code, values or inputs than the present ones."""
-        return [path for path, own in dict(self.files()).items() if not carries(path, own)]
+    # One job.
 
-    def stale(self) -> list[Path]:
-        """The results that exist and are of other code, values or inputs than the present ones."""
-        return [path for path in self.pending() if path.exists()]
+    @cached_property
+    def _by_output(self) -> dict[Path, Job]:
+        return {path: job for job in self.jobs for path in job.outputs}
 
-    def _observations(self) -> str:
-        """The fingerprint of the one table."""
-        parts = [self.evaluate(*one) for one in self.evaluations()]
-        return fingerprint({"job": "observations", "format": FORMAT}, ["seedbed.observations"], [], sorted(parts))
+    def job(self, output: Path | str) -> Job:
+        """The job that writes a file.
+
+        Raises:
+            JobError: there is none.
+        """
+        try:
+            return self._by_output[Path(output)]
+        except KeyError:
+            raise JobError(f"{output}: no job of the present configuration writes this file") from None
+
+    def jobs_of(self, outputs: Iterable[Path | str]) -> list[Job]:
+        """The jobs that write some files, each once; raises as `job` does."""
+        return list(dict.fromkeys(self.job(path) for path in outputs))
+
+    def training(self, study: str, run: str, seed: int) -> Training:
+        """The training of a run and seed."""
+        entry = self.configuration.studies[study].runs[run]
+        corpus = self.corpus(study, entry.data, "training", streams(entry, seed)["data"])
+        validation = self.corpus(study, entry.data, "validation", None)
+        start = self.training(entry.start.study, entry.start.run, seed) if entry.start else None
+        return Training(study, run, seed, entry, corpus, validation, start)
+
+    def corpus(self, study: str, data: str, split: str, seed: int | None) -> Corpus:
+        """The documents of a split; validation and test have no seed."""
+        entry = self.configuration.studies[study].data[data]
+        return Corpus(study, data, entry, self.source(study, data), split, seed)
+
+    def source(self, study: str, data: str) -> Source:
+        """What a data set is drawn from."""
+        entry = self.configuration.studies[study].data[data]
+        return self.language(entry.language) if entry.language else TaskSource(str(entry.task), entry.options)
+
+    def language(self, name: str) -> LanguageSource:
+        """A language."""
+        return LanguageSource(name, self.configuration.languages[name])
+
+    def measurement(self, study: str, run: str, evaluation: str) -> Measurement:
+        """The measurement of a run with an evaluation."""
+        entry = self.configuration.studies[study]
+        test = self.corpus(study, entry.runs[run].data, "test", None)
+        measured = tuple(
+            self.reference_run(study, run) if seed is None else self.training(study, run, seed)
+            for seed in self.configuration.seeds(study, run)
+        )
+        return Measurement(study, run, evaluation, entry.evaluations[evaluation], test, measured)
+
+    def reference_run(self, study: str, run: str) -> ReferenceRun:
+        """A run without training."""
+        entry = self.configuration.studies[study].runs[run]
+        test, seed = self.corpus(study, entry.data, "test", None), entry.options.get("corpus_seed")
+        corpus = None if seed is None else self.corpus(study, entry.data, "training", int(seed))
+        return ReferenceRun(entry, test, corpus)
+
+    def measurements_of(self, study: str) -> tuple[Measurement, ...]:
+        """The measurements of one study."""
+        return tuple(one for one in self.measurements if one.study == study)
+
+    # What is wanted beside observations.
 
     @cached_property
     def claims(self) -> Claims:
@@ -242,32 +209,6 @@ class Plan:
         claims = read_claims(self.configuration.root)
         check_names(claims, self.configuration)
         return claims
-
-    def rebuilt(self) -> list[str]:
-        """The studies whose language is a reconstruction."""
-        return sorted(name for name, study in self.configuration.studies.items() if study.rebuilt)
-
-    def _verdicts(self) -> str:
-        """The fingerprint of the verdicts."""
-        # As text, and in order: that of the keys of a condition says which number is which.
-        claims = [
-            (name, claim.model_dump_json(exclude_defaults=True)) for name, claim in self.claims.claims.items()
-        ]
-        values = {
-            "claims": claims,
-            "settings": settings(self.claims, self.configuration),
-            "rebuilt": self.rebuilt(),
-        }
-        return fingerprint(
-            {"job": "verdicts", "format": FORMAT} | values,
-            ["seedbed.statistics.verdicts"],
-            REPORTING,
-            [self.observations()],
-        )
-
-    def _timings(self) -> str:
-        """The fingerprint of the timings: that of the trainings that they belong to."""
-        return digest(sorted(self.train(*one) for one in self.trainings()))
 
     @cached_property
     def watched(self) -> list[Cell]:
@@ -279,80 +220,57 @@ class Plan:
         """The studies that a build is compared in, each with the hash of its reference; a quick build in none."""
         return {} if self.configuration.quick else contents(self.configuration.studies)
 
-    def _comparison(self) -> str:
-        """The fingerprint of the comparison with the reference."""
-        values = {"watched": self.watched, "reference": self.references}
-        return fingerprint(
-            {"job": "comparison", "format": FORMAT} | values,
-            ["seedbed.statistics.comparison"],
-            [*REPORTING, "torch"],
-            [self.observations(), self.verdicts(), self.timings()],
+    @property
+    def rebuilt(self) -> tuple[str, ...]:
+        """The studies whose language is a reconstruction."""
+        return tuple(sorted(name for name, study in self.configuration.studies.items() if study.rebuilt))
+
+    @cached_property
+    def _settings(self) -> Mapping[str, Mapping[str, object]]:
+        return settings(self.claims, self.configuration)
+
+    # What is left to do.
+
+    def pending(self) -> list[Job]:
+        """The jobs whose results are missing, or of other code, values or inputs than the present ones."""
+        return [job for job in self.jobs if is_pending(job)]
+
+    def stale(self) -> list[Path]:
+        """The results that exist and are of other code, values or inputs than the present ones."""
+        return [path for job in self.pending() for path in job.outputs if path.exists()]
+
+
+def compute(jobs: list[Job], asked: str) -> None:
+    """Compute some jobs, which the workflow asked for with a fingerprint; of several, those that are pending.
+
+    Raises:
+        JobError: code or configuration changed since the workflow was read.
+    """
+    own = fingerprint_of(jobs)
+    if asked != own:
+        raise JobError(
+            f"asked for fingerprint {asked[:12]}, but code and configuration now give {own[:12]}: they changed "
+            "since this build began; run `make report` again"
         )
-
-    def page(self) -> str:
-        """The fingerprint of the page."""
-        configuration = self.configuration
-        values = {
-            "studies": {name: study.model_dump(mode="json") for name, study in configuration.studies.items()},
-            # In order, which is what the page shows them in.
-            "seeds": [
-                (study, run, configuration.seeds(study, run))
-                for study in configuration.studies
-                for run in configuration.runs(study)
-            ],
-            "full": configuration.full,
-            "scope": configuration.settings.scope,
-            "excluded": [(name, one.model_dump(mode="json")) for name, one in self.claims.excluded.items()],
-        }
-        return fingerprint(
-            {"job": "page", "format": FORMAT} | values,
-            page_modules(configuration.studies),
-            REPORTING,
-            [self.observations(), self.verdicts(), self.timings(), self.comparison()],
-            sorted(file.relative_to(ROOT) for file in TEMPLATES.rglob("*") if file.is_file()),
-        )
+    for job in jobs:
+        if len(jobs) == 1 or is_pending(job):
+            job.compute()
 
 
-def _values(run: Run) -> dict[str, object]:
-    """What a run's results depend on: everything but its label and how often and when it runs."""
-    return run.model_dump(mode="json", exclude={"label", "seeds", "quick"})
+def fingerprint_of(jobs: list[Job]) -> str:
+    """The fingerprint of a job, or of several that one process computes."""
+    return jobs[0].fingerprint if len(jobs) == 1 else digest(sorted(job.fingerprint for job in jobs))
 
 
-def _plugins(run: Run) -> list[tuple[str, str, Values]]:
-    """The plug-ins of a run: folder, name, options."""
-    if run.kind is not None:
-        return [("references", run.kind, run.options)]
-    parts = [("models", *split(run.model)), ("objectives", *split(run.objective))]
-    return [*parts, ("training", "loop", run.training)]
-
-
-def modules(run: Run, evaluation: str | None = None) -> list[str]:
-    """The modules that a training computes with, or an evaluation of the run."""
-    own = [f"seedbed.{folder}.{name}" for folder, name, _ in _plugins(run)]
-    if evaluation is None:
-        return own
-    predictor = ["seedbed.evaluations.trained"] if run.trained else []
-    return [f"seedbed.evaluations.{evaluation}", *predictor, *own]
-
-
-def source_module(data: Data) -> str:
-    """The module that makes what a data set's documents are drawn from."""
-    return f"seedbed.tasks.{data.task}" if data.task else "seedbed.languages.compilation"
-
-
-def page_modules(studies: Iterable[str]) -> list[str]:
-    """The modules that make the page: its own, and those that declare a study's figures."""
-    shown = {name.replace("-", "_") for name in studies}
-    declared = {file.stem for file in (plugins.PACKAGE / "reporting" / "studies").glob("*.py")}
-    return [
-        "seedbed.reporting.page",
-        *(f"seedbed.reporting.studies.{name}" for name in sorted(declared & shown)),
-    ]
-
-
-def split(values: Values) -> tuple[str, Values]:
-    """``{kind: NAME, option: value}`` as the name and the options."""
-    return str(values["kind"]), {key: value for key, value in values.items() if key != "kind"}
+def _homes(claims: Mapping[str, Claim]) -> dict[str, set[str]]:
+    """The studies that each claim rests on; a claim that repeats others rests on theirs."""
+    own = {
+        name: {operand.study for operand in claim.operands} | ({claim.setting.study} if claim.setting else set())
+        for name, claim in claims.items()
+    }
+    return {
+        name: own[name].union(*(own[other] for other in claim.same_as or ())) for name, claim in claims.items()
+    }
 
 
 def check(configuration: Configuration) -> None:
@@ -365,31 +283,29 @@ def check(configuration: Configuration) -> None:
     options = [
         partial(plugins.build, folder, kind, values, f"config/studies/{name}.yaml: {key}")
         for name, study in configuration.studies.items()
-        for key, folder, kind, values in _optional(study, f"config/studies/{name}.yaml")
+        for key, folder, kind, values in _options(study, f"config/studies/{name}.yaml")
     ]
     together([lambda: together(languages), lambda: together(options)])
 
 
 def _compile(name: str, grammar: Mapping[str, object]) -> None:
-    from seedbed.languages.compilation import read_language
-
     try:
-        read_language(grammar, f"config/languages/{name}.yaml")
+        LanguageSource(name, grammar).loaded  # noqa: B018 - compiling checks it
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
 
-def _optional(study: Study, file: str) -> Iterator[tuple[str, str, str, Values]]:
+def _options(study: Study, file: str) -> Iterator[tuple[str, str, str, Values]]:
     """Every plug-in that a study asks for: where, folder, name, options."""
     for name, data in study.data.items():
         if data.task:
             yield f"data.{name}.options", "tasks", data.task, data.options
     keys = {"models": "model", "objectives": "objective", "references": "options"}
     for name, run in study.runs.items():
-        for folder, kind, values in _plugins(run):
+        for folder, kind, values in plugins_of(run):
             shared = folder == "training" and values == study.training
             yield "training" if shared else f"runs.{name}.{keys.get(folder, folder)}", folder, kind, values
     for index, run in enumerate(tuned(study, file)):
-        yield f"tune.grid[{index}]", "models", *split(run.model)
+        yield f"tune.grid[{index}]", "models", *kind_and_options(run.model)
     for name, entry in study.evaluations.items():
-        yield f"evaluations.{name}.options", "evaluations", name, entry.options
+        yield f"evaluations.{name}.options", "evaluations", entry.kind, entry.options

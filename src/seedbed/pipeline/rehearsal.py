@@ -8,7 +8,7 @@ not after an hour in the log of a job. What is built already needs no rehearsal.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import chdir, contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,48 +19,47 @@ from seedbed.configuration.claim_files import Seen, Wanted, check_measured, want
 from seedbed.configuration.configuration import Configuration, Data, Run, Study
 from seedbed.configuration.validation import together
 from seedbed.observations import read_condition
-from seedbed.pipeline import jobs, storage
-from seedbed.pipeline.plan import OBSERVATIONS, SPLITS, Plan, observations_path, run_path
+from seedbed.pipeline.jobs.corpus import SPLITS
+from seedbed.pipeline.jobs.demonstration import Demonstration
+from seedbed.pipeline.jobs.job import Job, is_pending
+from seedbed.pipeline.jobs.measurement import Measurement
+from seedbed.pipeline.jobs.pages import study_of
+from seedbed.pipeline.jobs.tables import rows_of
+from seedbed.pipeline.jobs.training import Training
+from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.reference_files import WATCHED
 
-#: Documents of each split: so many that every slot and a withheld sentence may be expected among them.
+#: Documents of each split: enough that every slot and a withheld sentence may be expected among them.
 _FEW = 64
-
-#: Study, run and evaluation.
-_Measurement = tuple[str, str, str]
 
 
 def rehearse(plan: Plan) -> None:
     """Train and measure with a few documents and one epoch and seed, keep nothing, and compare with the claims.
 
     Raises:
-        ConfigError: a training or an evaluation fails, or a claim is about what none measures; everything that is
-            wrong at once.
+        ConfigError: a training, an evaluation or a figure fails, or a claim is about what none measures;
+            everything that is wrong at once.
     """
-    missing = set(plan.pending())
-    fresh = [one for one in plan.evaluations() if observations_path(*one) in missing]
-    trained = {one[:2] for one in plan.trainings() if run_path(*one, "model.safetensors") in missing}
-    trained |= {one[:2] for one in fresh}
-    trained |= {(start.study, start.run) for one in trained if (start := plan.run(*one).start)}
-    seen = list(_seen(plan, set(plan.evaluations()) - set(fresh)))
-    small = Plan(_shortened(plan.configuration, fresh, trained))
-    with _elsewhere():
-        together(partial(_draw, small, *corpus) for corpus in dict.fromkeys(small.corpora()))
+    parts = plan.observations.parts
+    fresh = [one for one in parts if is_pending(one)]
+    seen = list(_seen(one for one in parts if one not in fresh))
+    small = Plan(_shortened(plan, fresh))
+    with _temporary_folder():
+        together(partial(_compute, [job]) for job in small.corpora)
         # Runs that begin with another's weights come after it; none begins with those of one that does so itself.
         for begun in (False, True):
-            trainings = [one for one in small.trainings() if bool(small.run(*one[:2]).start) == begun]
-            together(partial(_train, small, *one) for one in trainings)
-        measured = dict.fromkeys((study, evaluation) for study, _, evaluation in small.evaluations())
-        together(partial(_evaluate, small, *one) for one in measured)
-        seen += _seen(small, small.evaluations())
+            together(partial(_compute, [job]) for job in small.trainings if bool(job.start) == begun)
+        together(partial(_compute, jobs) for jobs in _by_evaluation(small.measurements))
+        together(partial(_compute, [job]) for job in small.demonstrations)
+        seen += _seen(small.observations.parts)
         if fresh:  # two evaluations may measure the same
-            jobs.observations(small, small.observations())
+            small.observations.compute()
         together(partial(_declare, small, study) for study in _whole(plan, fresh))
     check_measured(_wanted(plan), seen, plan.configuration)
 
 
 @contextmanager
-def _elsewhere() -> Iterator[None]:
+def _temporary_folder() -> Iterator[None]:
     """Work in a temporary folder; a file that the system refuses there is named with its whole path."""
     with TemporaryDirectory() as folder, chdir(folder):
         try:
@@ -80,27 +79,25 @@ def _wanted(plan: Plan) -> list[Wanted]:
     return [*wanted(plan.claims), *watched]
 
 
-def _draw(plan: Plan, study: str, data: str, split: str, seed: int | None) -> None:
-    with plugins.explained(f"config/studies/{study}.yaml: data.{data}"):
-        jobs.data(plan, (study, data, split, seed), plan.data(study, data, split, seed))
+def _compute(jobs: Iterable[Job]) -> None:
+    """Compute some jobs; the first that fails speaks for all."""
+    for job in jobs:
+        with plugins.explained(job.place):
+            job.compute()
 
 
-def _train(plan: Plan, study: str, run: str, seed: int) -> None:
-    with plugins.explained(f"config/studies/{study}.yaml: runs.{run}"):
-        jobs.train(plan, study, run, seed, plan.train(study, run, seed))
+def _by_evaluation(measurements: Iterable[Measurement]) -> Collection[list[Measurement]]:
+    """The measurements of each evaluation of a study, which fail alike."""
+    found: dict[tuple[str, str], list[Measurement]] = {}
+    for one in measurements:
+        found.setdefault((one.study, one.evaluation), []).append(one)
+    return found.values()
 
 
-def _evaluate(plan: Plan, study: str, evaluation: str) -> None:
-    """Measure each run of an evaluation; the first that fails stands for all."""
-    for run in plan.configuration.evaluated(study, evaluation):
-        with plugins.explained(f"config/studies/{study}.yaml: evaluations.{evaluation}, measuring {run}"):
-            jobs.evaluate(plan, study, run, evaluation, plan.evaluate(study, run, evaluation))
-
-
-def _whole(plan: Plan, fresh: Iterable[_Measurement]) -> list[str]:
+def _whole(plan: Plan, fresh: Collection[Job]) -> list[str]:
     """The studies of which everything is measured anew, so that all their figures can be declared."""
-    studies = dict.fromkeys(study for study, _, _ in fresh)
-    return [study for study in studies if {one for one in plan.evaluations() if one[0] == study} <= set(fresh)]
+    measured = {study: plan.measurements_of(study) for study in plan.configuration.studies}
+    return [study for study, members in measured.items() if members and set(members) <= set(fresh)]
 
 
 def _declare(plan: Plan, study: str) -> None:
@@ -108,34 +105,46 @@ def _declare(plan: Plan, study: str) -> None:
     from seedbed.reporting.page import section_of
     from seedbed.reporting.results import Results
 
-    table = storage.read_table(OBSERVATIONS, plan.observations()).to_pandas(integer_object_nulls=True)
+    table = plan.observations.read().to_pandas(integer_object_nulls=True)
     with plugins.explained(f"the figures of {study}"):
-        section_of(Results(table, jobs.shown(plan, study)))
+        section_of(Results(table, study_of(plan.configuration, study)))
 
 
-def _seen(plan: Plan, measurements: Iterable[_Measurement]) -> Iterator[Seen]:
-    """What stands in the observations of some measurements."""
-    for one in measurements:
-        for row in storage.read_table(observations_path(*one), plan.evaluate(*one)).to_pylist():
-            yield Seen(*one, row["metric"], read_condition(row["condition"]))
+def _seen(parts: Iterable[Measurement | Demonstration]) -> Iterator[Seen]:
+    """What the observations of some measurements and demonstrations hold."""
+    for one in parts:
+        evaluation = one.evaluation if isinstance(one, Measurement) else one.name
+        for row in rows_of([one]):
+            place = (str(row["study"]), str(row["run"]), evaluation, str(row["metric"]))
+            yield Seen(*place, read_condition(str(row["condition"])))
 
 
-def _shortened(
-    configuration: Configuration, fresh: Iterable[_Measurement], trained: Iterable[tuple[str, str]]
-) -> Configuration:
-    """The same studies with nothing but some measurements and trainings, few documents, and one epoch and seed."""
+def _shortened(plan: Plan, fresh: Collection[Job]) -> Configuration:
+    """The configuration with nothing but what is not built, few documents, and one epoch and seed."""
+    configuration = plan.configuration
     short = copy.copy(configuration)
     short.overrides = configuration.overrides | {"seeds": 1}
     short.settings = configuration.settings.model_copy(update={"seeds": 1})
-    short.studies = {}
-    for name, study in configuration.studies.items():
-        measured = [(run, evaluation) for owner, run, evaluation in fresh if owner == name]
-        runs = {run for owner, run in trained if owner == name}
-        short.studies[name] = _short_study(study, measured, runs)
+    measured = [one for one in fresh if isinstance(one, Measurement)]
+    needed = {(one.study, one.run) for one in measured}
+    needed |= {(one.study, one.run) for one in plan.trainings if is_pending(one)}
+    needed |= {(one.start.study, one.start.run) for one in plan.trainings if one.start and _is_in(one, needed)}
+    short.studies = {
+        name: _short_study(
+            study,
+            [(one.run, one.evaluation) for one in measured if one.study == name],
+            {run for owner, run in needed if owner == name},
+        )
+        for name, study in configuration.studies.items()
+    }
     return short
 
 
-def _short_study(study: Study, measured: Iterable[tuple[str, str]], runs: set[str]) -> Study:
+def _is_in(training: Training, runs: set[tuple[str, str]]) -> bool:
+    return (training.study, training.run) in runs
+
+
+def _short_study(study: Study, measured: Collection[tuple[str, str]], runs: set[str]) -> Study:
     evaluations = {
         name: entry.model_copy(update={"runs": [run for run, evaluation in measured if evaluation == name]})
         for name, entry in study.evaluations.items()

@@ -1,0 +1,150 @@
+"""One measurement: an evaluation of a run, all its seeds in one process, since to start Python takes long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seedbed.configuration import plugins
+from seedbed.configuration.configuration import Evaluation, Run
+from seedbed.observations import rows
+from seedbed.pipeline import storage
+from seedbed.pipeline.fingerprint import digest, fingerprint
+from seedbed.pipeline.jobs import training
+from seedbed.pipeline.jobs.corpus import Corpus
+from seedbed.pipeline.jobs.job import Job
+from seedbed.pipeline.jobs.training import Training
+from seedbed.pipeline.table import Row, write_rows
+
+if TYPE_CHECKING:
+    from seedbed.evaluations.context import Context, TaskContext
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceRun:
+    """A run without training, measured beside the trained ones; it has no seed.
+
+    Attributes:
+        entry: What the study file says of the run.
+        test: The study's test set.
+        corpus: The training corpus that it counts, if its kind has the option ``corpus_seed``.
+    """
+
+    entry: Run
+    test: Corpus
+    corpus: Corpus | None
+
+    @property
+    def seed(self) -> None:
+        """It has none."""
+        return
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """The corpus that it counts."""
+        return (self.corpus,) if self.corpus else ()
+
+    @cached_property
+    def recipe(self) -> str:
+        """The hash of its values alone, whatever the code."""
+        return training.recipe(self.entry, self.test, None)
+
+    def model(self) -> Any:  # noqa: ANN401 - a plug-in's class
+        """What an evaluation measures."""
+        module = plugins.load("references", str(self.entry.kind))
+        material = [self.test.source.loaded, *([self.corpus.read()] if self.corpus else [])]
+        return module.Reference(module.Options(**self.entry.options), *material)
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """Job: measure a run with one evaluation, all its seeds.
+
+    Attributes:
+        study: The study.
+        run: The name of the run in it.
+        evaluation: The name of the evaluation in it.
+        entry: What the study file says of the evaluation.
+        test: The study's test set.
+        measured: What is measured: the training of each seed, or the one reference run.
+    """
+
+    OUTPUTS = ("results/observations/{study}/{run}/{evaluation}.parquet",)
+
+    study: str
+    run: str
+    evaluation: str
+    entry: Evaluation
+    test: Corpus
+    measured: tuple[Training | ReferenceRun, ...]
+
+    @property
+    def outputs(self) -> tuple[Path, ...]:
+        """One table of observations."""
+        place = {"study": self.study, "run": self.run, "evaluation": self.evaluation}
+        return tuple(Path(one.format(**place)) for one in self.OUTPUTS)
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """The test set, and every training with its corpus, or the corpus that a reference run counts."""
+        trainings = [one for one in self.measured if isinstance(one, Training)]
+        corpora = [one.corpus for one in self.measured if one.corpus]
+        return (self.test, *dict.fromkeys(corpora), *trainings)
+
+    @property
+    def place(self) -> str:
+        """Where the configuration asks for it."""
+        return f"config/studies/{self.study}.yaml: evaluations.{self.evaluation}, measuring {self.run}"
+
+    @cached_property
+    def rows(self) -> dict[int | None, dict[str, str]]:
+        """``recipe`` and ``fingerprint`` of the observations, by seed."""
+        return {one.seed: self._hashes(one) for one in self.measured}
+
+    def _hashes(self, measured: Training | ReferenceRun) -> dict[str, str]:
+        # The kind and not the name: a renamed entry measures the same.
+        values = {"evaluation": self.entry.kind, "options": self.entry.options}
+        inputs = [measured] if isinstance(measured, Training) else measured.inputs
+        return {
+            "recipe": digest(values | {"recipe": measured.recipe}),
+            "fingerprint": fingerprint(
+                values | {"job": "evaluate", "format": storage.FORMAT, "run": training.values(measured.entry)},
+                self.modules,
+                inputs=[self.test.fingerprint, *(one.fingerprint for one in inputs)],
+            ),
+        }
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it computes with."""
+        run = self.measured[0].entry
+        trained = ["seedbed.evaluations.trained"] if run.trained else []
+        own = [f"seedbed.evaluations.{self.entry.kind}", *trained, *training.modules(run)]
+        return [*own, self.test.source.module]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of its rows' fingerprints."""
+        return digest(sorted(one["fingerprint"] for one in self.rows.values()))
+
+    def compute(self) -> None:
+        """Measure every seed, one after another; write all their observations."""
+        module = plugins.load("evaluations", str(self.entry.kind))
+        options = module.Options(**self.entry.options)
+        found: list[Row] = []
+        for one in self.measured:
+            observations = module.evaluate(one.model(), self._context(one.seed), options)
+            place: Row = {"study": self.study, "run": self.run, "seed": one.seed}
+            found += rows(observations, **place, **self.rows[one.seed])
+        write_rows(self.outputs[0], found, self.fingerprint)
+
+    def _context(self, seed: int | None) -> Context | TaskContext:
+        from seedbed.evaluations.context import Context, TaskContext
+        from seedbed.languages.automaton import Language
+
+        source, test = self.test.source.loaded, self.test.kept
+        if isinstance(source, Language):
+            return Context(source, test, 0 if seed is None else seed)
+        return TaskContext(source, test)

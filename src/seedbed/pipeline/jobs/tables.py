@@ -1,0 +1,333 @@
+"""The tables that a build ends with: observations, verdicts, timings and the comparison with the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seedbed.pipeline import reference_files, storage
+from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
+from seedbed.pipeline.jobs.demonstration import Demonstration
+from seedbed.pipeline.jobs.job import Job
+from seedbed.pipeline.jobs.measurement import Measurement
+from seedbed.pipeline.jobs.training import Training
+from seedbed.pipeline.table import Row, write_rows
+from seedbed.statistics.claims import Claim
+from seedbed.statistics.observed import Cell
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from seedbed.statistics.comparison import Compared
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Job: gather every measurement and demonstration into the one table.
+
+    Attributes:
+        parts: Whose observations are gathered.
+    """
+
+    OUTPUTS = ("results/observations.parquet",)
+
+    parts: tuple[Measurement | Demonstration, ...]
+    outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
+    place: str = field(default="the table of observations", init=False)
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """Every measurement and demonstration."""
+        return self.parts
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of the parts' fingerprints."""
+        parts = sorted(one.fingerprint for one in self.parts)
+        return fingerprint({"job": "observations", "format": storage.FORMAT}, ["seedbed.observations"], [], parts)
+
+    def compute(self) -> None:
+        """Gather the rows; refuses a file that is not of this build."""
+        write_rows(self.outputs[0], rows_of(self.parts), self.fingerprint)
+
+    def read(self) -> pa.Table:
+        """The stored table."""
+        return storage.read_table(self.outputs[0], self.fingerprint)
+
+
+def rows_of(parts: Iterable[Measurement | Demonstration]) -> list[Row]:
+    """The stored observations of some measurements and demonstrations."""
+    tables = (storage.read_table(one.outputs[0], one.fingerprint) for one in parts)
+    return [row for one in tables for row in one.to_pylist()]
+
+
+@dataclass(frozen=True, eq=False)
+class StudyVerdicts:
+    """Job: judge the claims that rest on one study alone, as soon as that is measured.
+
+    Attributes:
+        study: The study, or ``demonstrations``.
+        parts: Its measurements, or all demonstrations.
+        claims: The claims by id, with all that they repeat.
+        settings: What the configuration says at each path of a ``setting`` claim, by id.
+        rebuilt: The studies whose language is a reconstruction.
+    """
+
+    OUTPUTS = ("results/verdicts/{study}.parquet",)
+
+    study: str
+    parts: tuple[Measurement | Demonstration, ...]
+    claims: Mapping[str, Claim]
+    settings: Mapping[str, Mapping[str, object]]
+    rebuilt: tuple[str, ...]
+
+    @property
+    def outputs(self) -> tuple[Path, ...]:
+        """One table of verdicts."""
+        return (Path(self.OUTPUTS[0].format(study=self.study)),)
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """The study's measurements."""
+        return self.parts
+
+    @property
+    def place(self) -> str:
+        """Where the configuration asks for it."""
+        return f"config/claims, those about {self.study}"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of claims, code and observations."""
+        return _verdicts_fingerprint(
+            self.claims, self.settings, self.rebuilt, sorted(one.fingerprint for one in self.parts)
+        )
+
+    def compute(self) -> None:
+        """Judge the claims by the study's observations."""
+        _write_verdicts(
+            self.outputs[0],
+            _judged(self.claims, rows_of(self.parts), self.settings, self.rebuilt),
+            self.fingerprint,
+        )
+
+    def read(self) -> list[dict[str, Any]]:
+        """The rows of the stored verdicts."""
+        return _read_verdicts(self.outputs[0], self.fingerprint)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdicts:
+    """Job: gather the verdicts, and judge the claims that rest on several studies or on none of this build.
+
+    Attributes:
+        parts: The verdicts on single studies.
+        observations: The one table.
+        claims: All claims by id.
+        settings: What the configuration says at each path of a ``setting`` claim, by id.
+        rebuilt: The studies whose language is a reconstruction.
+    """
+
+    OUTPUTS = ("results/verdicts.parquet",)
+
+    parts: tuple[StudyVerdicts, ...]
+    observations: Observations
+    claims: Mapping[str, Claim]
+    settings: Mapping[str, Mapping[str, object]]
+    rebuilt: tuple[str, ...]
+    outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
+    place: str = field(default="config/claims", init=False)
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """The verdicts on single studies, and the one table."""
+        return (*self.parts, self.observations)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of claims, code and observations."""
+        inputs = [one.fingerprint for one in self.inputs]
+        return _verdicts_fingerprint(self.claims, self.settings, self.rebuilt, inputs)
+
+    def compute(self) -> None:
+        """Gather and judge; a verdict for each claim, in their order."""
+        found = {str(row["id"]): row for one in self.parts for row in one.read()}
+        rest = with_repeated(self.claims, [name for name in self.claims if name not in found])
+        judged = _judged(rest, self.observations.read().to_pylist(), self.settings, self.rebuilt)
+        found = {str(row["id"]): row for row in judged} | found
+        _write_verdicts(self.outputs[0], [found[name] for name in self.claims], self.fingerprint)
+
+    def read(self) -> list[dict[str, Any]]:
+        """The rows of the stored verdicts."""
+        return _read_verdicts(self.outputs[0], self.fingerprint)
+
+
+def with_repeated(claims: Mapping[str, Claim], names: Iterable[str]) -> dict[str, Claim]:
+    """The named claims, with those that they repeat, in the order of all claims."""
+    chosen = set(names)
+    chosen |= {other for name in list(chosen) for other in claims[name].same_as or ()}
+    return {name: claim for name, claim in claims.items() if name in chosen}
+
+
+def _verdicts_fingerprint(
+    claims: Mapping[str, Claim],
+    settings: Mapping[str, Mapping[str, object]],
+    rebuilt: tuple[str, ...],
+    inputs: list[str],
+) -> str:
+    values = {
+        # As text, and in order: the order of a condition's keys says which number is which.
+        "claims": [(name, claim.model_dump_json(exclude_defaults=True)) for name, claim in claims.items()],
+        "settings": {name: settings[name] for name in claims if name in settings},
+        "rebuilt": rebuilt,
+    }
+    job = {"job": "verdicts", "format": storage.FORMAT}
+    return fingerprint(job | values, ["seedbed.statistics.verdicts"], REPORTING, inputs)
+
+
+def _judged(
+    claims: Mapping[str, Claim],
+    rows: list[Row],
+    settings: Mapping[str, Mapping[str, object]],
+    rebuilt: tuple[str, ...],
+) -> list[dict[str, Any]]:
+    from seedbed.statistics.observed import Observed
+    from seedbed.statistics.verdicts import verdicts
+
+    return [one.row() for one in verdicts(claims, Observed(rows), settings, rebuilt)]
+
+
+def _write_verdicts(path: Path, rows: list[dict[str, Any]], own: str) -> None:
+    import pyarrow as pa
+
+    cell = pa.struct([(name, pa.string()) for name in ("study", "run", "metric", "condition")])
+    words = ["id", "outcome", "explanation", "expected"]
+    kinds = dict.fromkeys(words, pa.string()) | dict.fromkeys(["estimate", "low", "high", "level"], pa.float64())
+    kinds |= {"n": pa.int64(), "seeds_needed": pa.int64(), "by_construction": pa.bool_(), "chance": pa.bool_()}
+    kinds["compatible"] = pa.bool_()
+    kinds |= {"same_as": pa.list_(pa.string()), "evidence": pa.list_(cell)}
+    storage.write_table(path, pa.Table.from_pylist(rows, pa.schema(list(kinds.items()))), own)
+
+
+def _read_verdicts(path: Path, own: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = storage.read_table(path, own).to_pylist()
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Timings:
+    """Job: gather what every training cost.
+
+    Attributes:
+        trainings: All trainings.
+    """
+
+    OUTPUTS = ("results/timings.parquet",)
+
+    trainings: tuple[Training, ...]
+    outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
+    place: str = field(default="the table of timings", init=False)
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """All trainings."""
+        return self.trainings
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of the trainings' fingerprints."""
+        return digest(sorted(one.fingerprint for one in self.trainings))
+
+    def compute(self) -> None:
+        """Gather the rows."""
+        tables = (storage.read_table(one.cost, one.fingerprint).to_pylist() for one in self.trainings)
+        write_rows(self.outputs[0], chain.from_iterable(tables), self.fingerprint)
+
+    def read(self) -> pa.Table:
+        """The stored table."""
+        return storage.read_table(self.outputs[0], self.fingerprint)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Job: compare this build with the reference of each study that has one.
+
+    Attributes:
+        observations: The one table.
+        verdicts: All verdicts.
+        timings: What says on which processors the trainings ran.
+        watched: The numbers that decide.
+        references: The studies that have a reference, each with the hash of its file.
+    """
+
+    OUTPUTS = ("results/comparison.parquet",)
+
+    observations: Observations
+    verdicts: Verdicts
+    timings: Timings
+    watched: tuple[Cell, ...]
+    references: Mapping[str, str]
+    outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
+    place: str = field(default="config/watched.yaml", init=False)
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """The tables that are compared."""
+        return (self.observations, self.verdicts, self.timings)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of watched numbers, references, code and tables."""
+        values = {"watched": self.watched, "reference": self.references}
+        return fingerprint(
+            {"job": "comparison", "format": storage.FORMAT} | values,
+            ["seedbed.statistics.comparison"],
+            [*REPORTING, "torch"],
+            [one.fingerprint for one in self.inputs],
+        )
+
+    def compute(self) -> None:
+        """Compare rows, watched numbers and verdicts."""
+        import pyarrow as pa
+
+        words = ["tier", "study", "run", "metric", "condition", "outcome", "text"]
+        kinds = dict.fromkeys(words, pa.string()) | {"seed": pa.int64(), "decides": pa.bool_()}
+        kinds |= dict.fromkeys(["reference", "now", "low", "high"], pa.float64())
+        found = [asdict(one) for one in self._compared()]
+        table = pa.Table.from_pylist(found, pa.schema(list(kinds.items())))
+        storage.write_table(self.outputs[0], table, self.fingerprint)
+
+    def read(self) -> list[Compared]:
+        """The stored comparison."""
+        from seedbed.statistics.comparison import Compared
+
+        return [Compared(**row) for row in storage.read_table(self.outputs[0], self.fingerprint).to_pylist()]
+
+    def _compared(self) -> Iterator[Compared]:
+        from seedbed.statistics.comparison import compare_rows, compare_verdicts, compare_watched, resolutions
+        from seedbed.statistics.observed import Observed
+        from seedbed.statistics.verdicts import verdicts
+
+        now, times = self.observations.read().to_pylist(), self.timings.read().to_pylist()
+        before: list[Row] = []
+        for study in self.references:
+            there, made_there = reference_files.read_reference(reference_files.path_of(study))
+            made = reference_files.environment(_of(study, times) or times)
+            yield from compare_rows(_of(study, now), there, made == made_there)
+            before += there
+        if not before:  # else every verdict would be compared with that of an empty table
+            return
+        observed, studies = Observed(before), {str(row["study"]) for row in before}
+        watched = [cell for cell in self.watched if cell.study in studies]
+        yield from compare_watched(watched, Observed(now), observed, resolutions(before))
+        judged = verdicts(self.verdicts.claims, observed, self.verdicts.settings, self.verdicts.rebuilt)
+        outcomes = {str(row["id"]): str(row["outcome"]) for row in self.verdicts.read()}
+        yield from compare_verdicts(outcomes, {one.id: one.outcome for one in judged})
+
+
+def _of(study: str, rows: list[Row]) -> list[Row]:
+    return [row for row in rows if row["study"] == study]

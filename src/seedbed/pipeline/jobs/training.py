@@ -1,0 +1,248 @@
+"""One training: a run of one seed."""
+
+from __future__ import annotations
+
+import math
+import resource
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seedbed.configuration import plugins
+from seedbed.configuration.configuration import Run, Values
+from seedbed.configuration.yaml import ConfigError
+from seedbed.observations import Observation, rows
+from seedbed.pipeline import storage
+from seedbed.pipeline.fingerprint import digest, fingerprint
+from seedbed.pipeline.jobs.corpus import SPLITS, Corpus
+from seedbed.pipeline.jobs.job import Job
+from seedbed.pipeline.jobs.source import Source
+from seedbed.pipeline.machine import machine
+from seedbed.pipeline.table import Row, write_rows
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+    from seedbed.documents import Documents
+    from seedbed.evaluations.trained import TrainedModel
+    from seedbed.languages.vocabulary import Vocabulary
+    from seedbed.training.loop import Objective, Trained
+
+#: The purposes of the streams of a training; a run may pin the seed of each.
+PURPOSES = ("data", "initialisation", "order", "corruption")
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Job: train one run of one seed.
+
+    Attributes:
+        study: The study.
+        run: The name of the run in it.
+        seed: The seed.
+        entry: What the study file says of the run.
+        corpus: What it trains on.
+        validation: What its epochs are compared on.
+        start: The training whose weights it begins with, if it begins with those of another.
+    """
+
+    OUTPUTS = tuple(
+        f"results/runs/{{study}}/{{run}}/seed-{{seed}}/{file}"
+        for file in ("model.safetensors", "log.parquet", "cost.parquet")
+    )
+
+    study: str
+    run: str
+    seed: int
+    entry: Run
+    corpus: Corpus
+    validation: Corpus
+    start: Training | None
+
+    @property
+    def outputs(self) -> tuple[Path, ...]:
+        """Weights and log, which evaluations read, and what the training cost, which only the page shows."""
+        return tuple(Path(one.format(study=self.study, run=self.run, seed=self.seed)) for one in self.OUTPUTS)
+
+    @property
+    def weights(self) -> Path:
+        """The file of its weights."""
+        return self.outputs[0]
+
+    @property
+    def log(self) -> Path:
+        """The file of its log."""
+        return self.outputs[1]
+
+    @property
+    def cost(self) -> Path:
+        """The file of its seconds and memory."""
+        return self.outputs[2]
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """Its own corpus, the study's validation set, and the training that it begins with."""
+        return (self.corpus, self.validation, *([self.start] if self.start else []))
+
+    @property
+    def place(self) -> str:
+        """Where the configuration asks for it."""
+        return f"config/studies/{self.study}.yaml: runs.{self.run}"
+
+    @property
+    def streams(self) -> dict[str, int]:
+        """The seed of each stream: the training's own, unless the run pins it."""
+        return streams(self.entry, self.seed)
+
+    @cached_property
+    def recipe(self) -> str:
+        """The hash of the run's values and seed alone, whatever the code."""
+        return recipe(self.entry, self.corpus, self.seed, self.start)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of values, code and inputs."""
+        return fingerprint(
+            {"job": "train", "format": storage.FORMAT, "run": values(self.entry), "seeds": self.streams},
+            self.modules,
+            inputs=[one.fingerprint for one in self.inputs],
+        )
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it computes with."""
+        return [*modules(self.entry), self.corpus.source.module]
+
+    def compute(self) -> None:
+        """Train; write weights, log and cost."""
+        import pyarrow as pa
+
+        began, used = time.monotonic(), _processor_seconds()
+        start = storage.read_weights(self.start.weights, self.start.fingerprint) if self.start else None
+        trained = self.fit(self.corpus.read(), self.validation.read(), start)
+        storage.write_table(self.log, pa.table(asdict(trained.log)), self.fingerprint)
+        cost = _cost(time.monotonic() - began, _processor_seconds() - used)
+        place: Row = {"study": self.study, "run": self.run, "seed": self.seed, "recipe": ""}
+        write_rows(self.cost, rows(cost, **place, fingerprint=self.fingerprint), self.fingerprint)
+        storage.write_weights(self.weights, trained.weights, self.fingerprint)
+
+    def fit(
+        self, training: Documents, validation: Documents, start: Mapping[str, torch.Tensor] | None = None
+    ) -> Trained:
+        """Build what the run's entry describes, and train it in memory.
+
+        Raises:
+            ConfigError: the model cannot read what the objective makes.
+        """
+        from seedbed.training import loop
+
+        options: loop.Options = plugins.load("training", "loop").Options(**self.entry.training)
+        network, objective = self._network(), self._objective()
+        _require_fit(network, objective, self.entry)
+        return loop.train(network, objective, training, validation, options, self.streams, start)
+
+    def model(self) -> TrainedModel:
+        """The trained model as an evaluation sees it."""
+        from seedbed.evaluations.trained import TrainedModel
+        from seedbed.log import Log
+
+        network = self._network()
+        network.load_state_dict(storage.read_weights(self.weights, self.fingerprint), assign=True)
+        log = storage.read_table(self.log, self.fingerprint).to_pydict()
+        first = None if self.start else self.streams["initialisation"]
+        return TrainedModel(network, self._objective(), Log(**log), self.corpus.read, first)
+
+    def _network(self) -> nn.Module:
+        return network(self.entry.model, self.corpus.source)
+
+    def _objective(self) -> Objective[object]:
+        return objective(self.entry.objective, self.corpus.source.loaded.vocabulary)
+
+
+def streams(entry: Run, seed: int) -> dict[str, int]:
+    """The seed of each stream of a training: its own, unless the run pins it."""
+    return dict.fromkeys(PURPOSES, seed) | dict(entry.streams)
+
+
+def recipe(entry: Run, data: Corpus, seed: int | None, start: Training | None = None) -> str:
+    """The hash of a run's values and seed alone, whatever the code; ``data`` is any split of its data set."""
+    own = {"study": data.study, "seed": None}
+    splits = {
+        split: data.source.values | own | {"documents": getattr(data.entry, split), "split": split}
+        for split in SPLITS
+    }
+    return digest({"run": values(entry), "data": splits, "seed": seed, "start": start and start.recipe})
+
+
+def values(entry: Run) -> dict[str, object]:
+    """What a run's results depend on: everything but its label and how often and when it runs."""
+    return entry.model_dump(mode="json", exclude={"label", "seeds", "quick"})
+
+
+def modules(entry: Run) -> list[str]:
+    """The modules of a run's plug-ins."""
+    return [f"seedbed.{folder}.{name}" for folder, name, _ in plugins_of(entry)]
+
+
+def plugins_of(entry: Run) -> list[tuple[str, str, Values]]:
+    """The plug-ins of a run: folder, name, options."""
+    if entry.kind is not None:
+        return [("references", entry.kind, entry.options)]
+    parts = [("models", *kind_and_options(entry.model)), ("objectives", *kind_and_options(entry.objective))]
+    return [*parts, ("training", "loop", entry.training)]
+
+
+def kind_and_options(values: Values) -> tuple[str, Values]:
+    """``{kind: NAME, option: value}`` as the name and the options."""
+    return str(values["kind"]), {key: value for key, value in values.items() if key != "kind"}
+
+
+def network(values: Values, source: Source) -> nn.Module:
+    """The network that a model's entry describes, for the vocabulary of a source; its weights are not filled."""
+    from seedbed.models.initialisation import unfilled
+
+    kind, options = kind_and_options(values)
+    module = plugins.load("models", kind)
+    vocabulary = len(source.loaded.vocabulary)
+    made: nn.Module = unfilled(lambda: module.Model(module.Options(**options), vocabulary))
+    return made
+
+
+def objective(values: Values, vocabulary: Vocabulary) -> Objective[object]:
+    """The objective that an entry describes."""
+    kind, options = kind_and_options(values)
+    module = plugins.load("objectives", kind)
+    made: Objective[object] = module.Objective(module.Options(**options), vocabulary)
+    return made
+
+
+def _require_fit(network: nn.Module, objective: object, entry: Run) -> None:
+    """Refuse a model that does not see all its objective shows: it would train on something else unnoticed."""
+    needed, reads = getattr(objective, "reads", "causal"), getattr(network, "reads", ("causal",))
+    if needed not in reads:
+        raise ConfigError(
+            f"objective {entry.objective['kind']} is {needed} here, and model {entry.model['kind']} reads "
+            f"{' or '.join(reads)}: take another model (its class says what it `reads`) or another objective"
+        )
+
+
+def _cost(wall: float, processor: float) -> Iterator[Observation]:
+    """What a training used, and on what processor."""
+    condition = {"job": "train"}
+    yield Observation("cpu_seconds", processor, condition, "second")
+    yield Observation("wall_seconds", wall, condition, "second")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    kibibytes = peak / (1024 if sys.platform == "darwin" else 1)  # macOS counts bytes
+    yield Observation("peak_memory", kibibytes / 1024, condition, "MiB")
+    for metric, text in machine().items():
+        yield Observation(metric, math.nan, condition, text=text)
+
+
+def _processor_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime

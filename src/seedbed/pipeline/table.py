@@ -1,0 +1,50 @@
+"""Rows as the table of observations: sorted, so that equal rows give equal bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seedbed.errors import SeedbedError
+from seedbed.observations import COLUMNS, Scalar
+from seedbed.pipeline import storage
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Row = dict[str, Scalar | None]
+
+
+def write_rows(path: Path, rows: Iterable[Row], fingerprint: str) -> None:
+    """Write rows as a table of observations; raises as `observation_table` does."""
+    storage.write_table(path, observation_table(rows), fingerprint)
+
+
+def observation_table(rows: Iterable[Row]) -> pa.Table:
+    """The rows as a table, sorted by study, run, seed, metric and condition.
+
+    Raises:
+        SeedbedError: two rows have the same study, run, seed, metric and condition.
+    """
+    import pyarrow as pa
+
+    kinds = {"value": pa.float64(), "item_error": pa.float64(), "seed": pa.int64(), "n": pa.int64()}
+    schema = pa.schema([(column, kinds.get(column, pa.string())) for column in COLUMNS])
+    ordered = sorted(rows, key=_key)
+    for one, next_one in pairwise(ordered):
+        if _key(one) == _key(next_one):
+            study, run, _, metric, condition = _key(one)
+            place = f"{study}/{run}: {metric}{f' ({condition})' if condition else ''}"
+            raise SeedbedError(
+                f"measured twice: {place}; an evaluation yields a metric under a condition once, "
+                "and no two evaluations of a run the same"
+            )
+    return pa.Table.from_pylist(ordered, schema)
+
+
+def _key(row: Row) -> tuple[str, str, int, str, str]:
+    seed = row["seed"]
+    number = -1 if seed is None else int(str(seed))
+    return str(row["study"]), str(row["run"]), number, str(row["metric"]), str(row["condition"])
