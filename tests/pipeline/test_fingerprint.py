@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from seedbed.configuration.yaml import ConfigError
 from seedbed.pipeline import fingerprint as module
 from seedbed.pipeline.fingerprint import closure, digest, fingerprint
 
@@ -135,3 +136,33 @@ def test_carriers_are_outside_the_closure_of_everything_that_computes() -> None:
         if name.startswith(("seedbed.pipeline", "seedbed.configuration", "seedbed.reporting"))
     ]
     assert "seedbed.__main__" not in computing
+
+
+def test_an_edit_of_a_data_file_that_a_module_declares_counts(package: Path, hashed: Callable[[], str]) -> None:
+    words = package / "sub/words.txt"
+    words.write_text("one\n")
+    undeclared = hashed()
+    (package / "sub/b.py").write_text(FILES["sub/b.py"] + 'FILES = ("words.txt",)\n')
+    before = hashed()
+    words.write_text("two\n")
+    assert len({undeclared, before, hashed()}) == 3
+    (package / "sub/c.txt").write_text("a file that no module declares")
+    after = hashed()
+    words.write_text("one\n")
+    assert hashed() == before != after
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('FILES = ("absent.txt",)', r"seedbed/sub/b\.py: FILES: absent\.txt: there is no such file"),
+        ("FILES = 'words.txt'", r"seedbed/sub/b\.py:7: FILES: expected a tuple of file names"),
+        ("FILES = (two, )", r"seedbed/sub/b\.py:7: FILES: expected a tuple of file names"),
+    ],
+)
+def test_a_declaration_that_cannot_be_followed_is_refused(
+    package: Path, hashed: Callable[[], str], line: str, message: str
+) -> None:
+    (package / "sub/b.py").write_text(FILES["sub/b.py"] + "\n" + line + "\n")
+    with pytest.raises(ConfigError, match=message):
+        hashed()

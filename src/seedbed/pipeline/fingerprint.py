@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from seedbed.configuration.plugins import PACKAGE, parsed
+from seedbed.configuration.yaml import ConfigError
 
 #: What numbers computed here depend on, beside our own code.
 COMPUTING = ("numpy", "torch")
@@ -122,7 +123,9 @@ def _absolute(node: ast.ImportFrom, path: Path) -> str:
 
 @cache
 def _meaning(path: Path) -> str:
+    """The hash of a module by its meaning, and of the files that it declares by their content."""
     tree = _tree(path)
+    files = [hashlib.sha256(_declared(path, name).read_bytes()).hexdigest() for name in _files(path)]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and body:
@@ -133,7 +136,38 @@ def _meaning(path: Path) -> str:
                 and isinstance(first.value.value, str)
             ):
                 del body[0]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    return hashlib.sha256("\n".join([ast.dump(tree), *files]).encode()).hexdigest()
+
+
+def _files(path: Path) -> tuple[str, ...]:
+    """What a module's constant ``FILES`` names: the data files that it reads, relative to itself.
+
+    Raises:
+        ConfigError: the constant is not a literal tuple of texts.
+    """
+    for node in _tree(path).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["FILES"]:
+            try:
+                found = ast.literal_eval(node.value)
+            except ValueError:
+                found = None
+            if not isinstance(found, tuple) or not all(isinstance(name, str) for name in found):
+                place = f"{path.relative_to(PACKAGE.parent).as_posix()}:{node.lineno}"
+                raise ConfigError(f'{place}: FILES: expected a tuple of file names, such as ("words.txt",)')
+            return found
+    return ()
+
+
+def _declared(path: Path, name: str) -> Path:
+    """A data file that a module declares.
+
+    Raises:
+        ConfigError: there is no such file.
+    """
+    file = path.parent / name
+    if not file.is_file():
+        raise ConfigError(f"{path.relative_to(PACKAGE.parent).as_posix()}: FILES: {name}: there is no such file")
+    return file
 
 
 @cache
