@@ -22,6 +22,9 @@ from pydantic import (
     model_validator,
 )
 
+#: Where the rows of demonstrations are: their study, with the demonstration as the run.
+DEMONSTRATIONS = "demonstrations"
+
 Name = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9-]*$")]
 Word = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$")]
 ClaimId = Annotated[str, StringConstraints(pattern=r"^[a-z]+:[a-z0-9_.-]+$")]

@@ -1,0 +1,105 @@
+"""Demonstrate: build what a demonstration asks for, and call it. Nothing here knows of files, plan or jobs.
+
+A demonstration that needs no network and no objective is computed without importing torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from seedbed.configuration import plugins
+from seedbed.configuration.demonstrations import Demonstration, needs
+from seedbed.observations import Observation
+from seedbed.randomness import stream
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from seedbed.languages.automaton import Language
+    from seedbed.languages.vocabulary import Vocabulary
+    from seedbed.tasks.task import Task
+
+
+def observe(
+    entry: Demonstration, name: str, languages: Mapping[str, Mapping[str, object]], seeds: Iterable[int | None]
+) -> list[tuple[int | None, Observation]]:
+    """The observations of a demonstration, each with its seed.
+
+    Args:
+        entry: Its entry in config/demonstrations.yaml, with every option filled in.
+        name: The name of the entry, which is also that of its streams.
+        languages: The grammars by name; that of the entry must be among them.
+        seeds: As `Configuration.demonstration_seeds` says them. The observations of a seed depend on no other.
+    """
+    module = plugins.load("demonstrations", entry.kind)
+    options, source = module.Options(**entry.options), _source(entry, languages)
+    found = []
+    for seed in seeds:
+        arguments = {need: _argument(need, entry, name, source, seed) for need in needs(entry.kind)}
+        found += [(seed, one) for one in module.demonstrate(options, **arguments)]
+    return found
+
+
+def modules(entry: Demonstration) -> list[str]:
+    """The modules that a demonstration computes with; what they import counts too."""
+    parts = [("demonstrations", entry.kind)]
+    parts += [("models", str(values["kind"])) for values in entry.models.values()]
+    parts += [("objectives", str(values["kind"])) for values in entry.objectives.values()]
+    parts += [("tasks", entry.task.task)] if entry.task else []
+    parts += [("languages", "compilation")] if entry.language else []
+    parts += [("models", "initialisation")] if entry.models else []
+    return ["seedbed.randomness", *(f"seedbed.{folder}.{module}" for folder, module in dict.fromkeys(parts))]
+
+
+def _argument(need: str, entry: Demonstration, name: str, source: Any, seed: int | None) -> object:  # noqa: ANN401 - a language, a task or nothing
+    """What a demonstration is given for one of its needs, made anew for each seed."""
+    match need:
+        case "networks":
+            vocabulary = len(source.vocabulary)
+            return {key: _network(values, vocabulary, _drawing(seed)) for key, values in entry.models.items()}
+        case "objectives":
+            return {key: _objective(values, source.vocabulary) for key, values in entry.objectives.items()}
+        case "rng":
+            return stream(_drawing(seed), f"demonstration {name}")
+    return source
+
+
+def _source(entry: Demonstration, languages: Mapping[str, Mapping[str, object]]) -> Language | Task | None:
+    if entry.language:
+        from seedbed.languages.compilation import read_language
+
+        return read_language(languages[entry.language], f"config/languages/{entry.language}.yaml")
+    if entry.task:
+        module = plugins.load("tasks", entry.task.task)
+        task: Task = module.Task(module.Options(**entry.task.options))
+        return task
+    return None
+
+
+def _network(values: Mapping[str, Any], vocabulary: int, seed: int) -> nn.Module:
+    """An untrained network, with the weights with which a training of that seed begins."""
+    from seedbed.models.initialisation import fill, unfilled
+    from seedbed.randomness import torch_stream
+
+    module = plugins.load("models", str(values["kind"]))
+    options = module.Options(**_without_kind(values))
+    network: nn.Module = unfilled(lambda: module.Model(options, vocabulary))
+    fill(network, torch_stream(seed, "initialisation"))
+    return network
+
+
+def _objective(values: Mapping[str, Any], vocabulary: Vocabulary) -> object:
+    module = plugins.load("objectives", str(values["kind"]))
+    return module.Objective(module.Options(**_without_kind(values)), vocabulary)
+
+
+def _without_kind(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != "kind"}
+
+
+def _drawing(seed: int | None) -> int:
+    """The seed of something that is drawn."""
+    if seed is None:
+        raise ValueError("what is drawn needs a seed, found None")
+    return seed
