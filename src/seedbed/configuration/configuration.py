@@ -28,6 +28,7 @@ from seedbed.configuration.demonstrations import PLACE, Demonstration, read_demo
 from seedbed.configuration.validation import together, validated
 from seedbed.configuration.yaml import ConfigError, read, read_text
 from seedbed.messages import nearest
+from seedbed.statistics.claims import DEMONSTRATIONS
 
 #: The folder that holds config/, workflow/ and src/.
 ROOT = plugins.PACKAGE.parents[1]
@@ -261,6 +262,8 @@ class Configuration:
         return dict(zip(sorted(used), together(steps), strict=True))
 
     def _study(self, name: str, named: str) -> Study:
+        if name == DEMONSTRATIONS:
+            raise ConfigError(f"{named}: {name}: {PLACE} has this name in the table of observations; take another")
         content, place = self._named("studies", name, named), f"config/studies/{name}.yaml"
         study = validated(Study, content, place)
         training = plugins.options("training", "loop", study.training, f"{place}: training")

@@ -5,13 +5,16 @@ A demonstration that needs no network and no objective is computed without impor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from seedbed.configuration import plugins
-from seedbed.configuration.demonstrations import Demonstration, needs
-from seedbed.observations import Observation
+from seedbed.configuration.claim_files import Seen
+from seedbed.configuration.configuration import Configuration
+from seedbed.configuration.demonstrations import PLACE, Demonstration, needs
+from seedbed.observations import Observation, condition_text, read_condition
 from seedbed.randomness import stream
+from seedbed.statistics.claims import DEMONSTRATIONS
 
 if TYPE_CHECKING:
     from torch import nn
@@ -39,6 +42,19 @@ def observe(
         arguments = {need: _argument(need, entry, name, source, seed) for need in needs(entry.kind)}
         found += [(seed, one) for one in module.demonstrate(options, **arguments)]
     return found
+
+
+def seen(configuration: Configuration) -> Iterator[Seen]:
+    """What every demonstration yields, for the check of names: called with its first seed alone.
+
+    Raises:
+        ConfigError: a demonstration fails.
+    """
+    for name, entry in configuration.demonstrations.items():
+        with plugins.explained(f"{PLACE}: {name}"):
+            found = observe(entry, name, configuration.languages, configuration.demonstration_seeds(name)[:1])
+        for _, one in found:
+            yield Seen(DEMONSTRATIONS, name, entry.kind, one.metric, read_condition(condition_text(one.condition)))
 
 
 def modules(entry: Demonstration) -> list[str]:

@@ -14,11 +14,13 @@ from pathlib import Path
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Claims, check_names, read_claims, settings
 from seedbed.configuration.configuration import ROOT, Configuration, Data, Run, Study, Values, tuned
+from seedbed.configuration.demonstrations import parts
 from seedbed.configuration.validation import together
 from seedbed.configuration.yaml import ConfigError
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
 from seedbed.pipeline.reference_files import contents, read_watched
 from seedbed.pipeline.storage import FORMAT, carries
+from seedbed.statistics.claims import DEMONSTRATIONS
 from seedbed.statistics.observed import Cell
 
 RESULTS = Path("results")
@@ -244,8 +246,12 @@ class Plan:
         return claims
 
     def rebuilt(self) -> list[str]:
-        """The studies whose language is a reconstruction."""
-        return sorted(name for name, study in self.configuration.studies.items() if study.rebuilt)
+        """The studies whose language is a reconstruction, and demonstrations, as ``demonstrations/NAME``."""
+        studies = [name for name, study in self.configuration.studies.items() if study.rebuilt]
+        shown = [
+            f"{DEMONSTRATIONS}/{name}" for name, one in self.configuration.demonstrations.items() if one.rebuilt
+        ]
+        return sorted(studies + shown)
 
     def _verdicts(self) -> str:
         """The fingerprint of the verdicts."""
@@ -366,6 +372,11 @@ def check(configuration: Configuration) -> None:
         partial(plugins.build, folder, kind, values, f"config/studies/{name}.yaml: {key}")
         for name, study in configuration.studies.items()
         for key, folder, kind, values in _optional(study, f"config/studies/{name}.yaml")
+    ]
+    options += [
+        partial(plugins.build, folder, kind, values, place)
+        for name, entry in configuration.demonstrations.items()
+        for place, folder, kind, values in parts(name, entry)
     ]
     together([lambda: together(languages), lambda: together(options)])
 

@@ -19,7 +19,7 @@ from seedbed.configuration.claim_files import Seen, Wanted, check_measured, want
 from seedbed.configuration.configuration import Configuration, Data, Run, Study
 from seedbed.configuration.validation import together
 from seedbed.observations import read_condition
-from seedbed.pipeline import jobs, storage
+from seedbed.pipeline import demonstrating, jobs, storage
 from seedbed.pipeline.plan import OBSERVATIONS, SPLITS, Plan, observations_path, run_path
 from seedbed.pipeline.reference_files import WATCHED
 
@@ -56,6 +56,7 @@ def rehearse(plan: Plan) -> None:
         if fresh:  # two evaluations may measure the same
             jobs.observations(small, small.observations())
         together(partial(_declare, small, study) for study in _whole(plan, fresh))
+    seen += demonstrating.seen(plan.configuration)
     check_measured(_wanted(plan), seen, plan.configuration)
 
 

@@ -6,7 +6,9 @@ say and what contradicts itself, and nothing of files, studies or observations.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import product
 from typing import Annotated, Literal
 
@@ -22,6 +24,8 @@ from pydantic import (
     model_validator,
 )
 
+from seedbed.observations import read_condition
+
 #: Where the rows of demonstrations are: their study, with the demonstration as the run.
 DEMONSTRATIONS = "demonstrations"
 
@@ -34,7 +38,11 @@ Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Count = Annotated[StrictInt, Field(ge=1)]
 Key = StrictInt | Number | StrictStr
+#: A metric, with a condition in brackets where it has one.
+FactKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*(\([^=;]+=[^=;]+(;[^=;]+=[^=;]+)*\))?$")]
 Setting = StrictBool | StrictInt | Number | StrictStr
+#: A number whose last digit says how exact it is.
+_DECIMALS = r"-?\d+\.\d+"
 
 
 class _Strict(BaseModel):
@@ -229,6 +237,7 @@ class All(_Strict):
     of: Annotated[list[Check], Field(min_length=2)]
 
 
+Fact = Annotated[dict[FactKey, Key], Field(min_length=1)]
 Check = Annotated[Exact | Band | Bound | Order | Equivalent | All, Field(discriminator="kind")]
 All.model_rebuild()  # it was declared before what it holds
 
@@ -250,6 +259,8 @@ class Claim(_Strict):
         by_construction: Whether it holds because we built it so, and is no evidence.
         reading: How the sentence becomes the check, and the reason of a margin.
         check: What decides it.
+        fact: The short form of a check: metrics of demonstrations with their values. ``check`` is then what it
+            stands for.
         setting: What the configuration must say.
         same_as: The claims that say the same.
     """
@@ -260,15 +271,16 @@ class Claim(_Strict):
     by_construction: StrictBool = False
     reading: StrictStr = ""
     check: Check | None = None
+    fact: Annotated[dict[Name, Fact], Field(min_length=1)] | None = None
     setting: Settings | None = None
     same_as: Annotated[list[ClaimId], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def _one_way_to_decide(self) -> Claim:
-        given = [key for key in ("check", "setting", "same_as") if getattr(self, key) is not None]
+        given = [key for key in ("check", "fact", "setting", "same_as") if getattr(self, key) is not None]
         if len(given) != 1:
             raise ValueError(
-                f"needs exactly one of check, setting and same_as, found {' and '.join(given) or 'none'}"
+                f"needs exactly one of check, fact, setting and same_as, found {' and '.join(given) or 'none'}"
             )
         return self
 
@@ -301,6 +313,28 @@ class ExcludedFile(_Strict):
     """The file config/claims/excluded.yaml."""
 
     excluded: dict[ClaimId, Excluded]
+
+
+def expand(claim: Claim) -> Claim:
+    """The claim with the check that its ``fact`` stands for; without a fact, the claim itself."""
+    if claim.fact is None:
+        return claim
+    checks = [_check(run, *one) for run, facts in claim.fact.items() for one in facts.items()]
+    check = checks[0] if len(checks) == 1 else All(kind="all", of=checks)
+    return claim.model_copy(update={"check": check})
+
+
+def _check(run: str, key: str, value: int | float | str) -> Check:
+    """A metric has a value: exactly, or to half a unit of the last digit of a number with decimals."""
+    metric, _, condition = key.removesuffix(")").partition("(")
+    of = Operand.model_validate(
+        {"study": DEMONSTRATIONS, "run": run, "metric": metric, "where": read_condition(condition)}
+    )
+    if isinstance(value, int) or (isinstance(value, str) and not re.fullmatch(_DECIMALS, value)):
+        return Exact(kind="exact", of=of, to=value)
+    number = Decimal(str(value))
+    half = Decimal(5).scaleb(int(number.as_tuple().exponent) - 1)
+    return Bound(kind="bound", of=of, at_least=float(number - half), at_most=float(number + half))
 
 
 def _operands(check: Check) -> Iterator[Operand]:
