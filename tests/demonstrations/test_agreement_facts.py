@@ -1,23 +1,18 @@
-"""The facts of the farm as observations; the figures are the lecture's, or held by the language's own tests."""
+"""The facts of the farm; the figures are the lecture's, or held by the language's own tests."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from seedbed.documents import Documents
-from seedbed.evaluations.agreement_facts import Options, evaluate
-from seedbed.evaluations.context import Context
+from seedbed.demonstrations.agreement_facts import Options, demonstrate
+from seedbed.languages.automaton import Language
 from seedbed.observations import condition_text
-from seedbed.references import exact
+from seedbed.randomness import stream
 
 
 @pytest.fixture(scope="module")
-def facts(farm_context: Context) -> dict[str, float]:
-    nobody = exact.Reference(exact.Options(), farm_context.language)
-    nothing = replace(farm_context, test=Documents.of([]))
-    found = list(evaluate(nobody, nothing, Options()))
+def facts(farm: Language) -> dict[str, float]:
+    found = list(demonstrate(Options(), language=farm))
     named = {f"{one.metric} {condition_text(one.condition)}".strip(): one.value for one in found}
     assert len(named) == len(found)
     return named
@@ -40,12 +35,17 @@ def test_the_lectures_figures_are_exact(facts: dict[str, float], name: str, valu
     assert facts[name] == value
 
 
-def test_the_bound_of_the_perplexity_is_the_languages_own(facts: dict[str, float], farm_context: Context) -> None:
-    assert facts["language_perplexity"] == farm_context.language.perplexity()
+def test_the_bound_of_the_perplexity_is_the_languages_own(facts: dict[str, float], farm: Language) -> None:
+    assert facts["language_perplexity"] == farm.perplexity()
 
 
-def test_the_longest_sentences_are_as_frequent_as_in_samples(
-    facts: dict[str, float], farm_context: Context
-) -> None:
-    share = (farm_context.test.lengths == facts["longest_input"] + 1).mean()
-    assert share == pytest.approx(facts["longest_share"], abs=4 * (0.07 / 300) ** 0.5)
+def test_the_longest_sentences_are_as_frequent_as_in_samples(facts: dict[str, float], farm: Language) -> None:
+    lengths = farm.sample(stream(0, "facts of the farm"), 3000).lengths
+    assert lengths.max() == facts["longest_input"] + 1
+    share = (lengths == lengths.max()).mean()
+    assert share == pytest.approx(facts["longest_share"], abs=4 * (0.07 / 3000) ** 0.5)
+
+
+def test_a_number_of_attractors_below_zero_is_refused() -> None:
+    with pytest.raises(ValueError, match="most_attractors -1: expected at least 0"):
+        Options(most_attractors=-1)

@@ -43,6 +43,8 @@ FactKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*(\([^=;]+=[
 Setting = StrictBool | StrictInt | Number | StrictStr
 #: A number whose last digit says how exact it is.
 _DECIMALS = r"-?\d+\.\d+"
+#: The range around a number is as wide as its rounding but for the last bits of floats, so the margin is wider.
+_ABOVE = 1 + 1e-6
 
 
 class _Strict(BaseModel):
@@ -333,8 +335,8 @@ def _check(run: str, key: str, value: int | float | str) -> Check:
     if isinstance(value, int) or (isinstance(value, str) and not re.fullmatch(_DECIMALS, value)):
         return Exact(kind="exact", of=of, to=value)
     number = Decimal(str(value))
-    half = Decimal(5).scaleb(int(number.as_tuple().exponent) - 1)
-    return Bound(kind="bound", of=of, at_least=float(number - half), at_most=float(number + half))
+    half = float(Decimal(5).scaleb(int(number.as_tuple().exponent) - 1))
+    return Band(kind="band", of=of, to=float(number), rounding=half, margin=half * _ABOVE)
 
 
 def _operands(check: Check) -> Iterator[Operand]:
