@@ -1,7 +1,14 @@
 from __future__ import annotations
 
-import pytest
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
+from demonstrated import Project
+
+import seedbed.demonstrations
+from seedbed.configuration import plugins
 from seedbed.configuration.configuration import ROOT, Configuration
 from seedbed.configuration.yaml import read
 from seedbed.languages.automaton import Language
@@ -27,3 +34,20 @@ def farm() -> Language:
 def _language(name: str) -> Language:
     path = ROOT / f"config/languages/{name}.yaml"
     return read_language(read(path), path.name)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    """A project whose only demonstrations are those that a test writes."""
+    package = tmp_path / "src/seedbed"
+    (package / "demonstrations").mkdir(parents=True)
+    for folder in ("models", "objectives", "tasks", "references", "evaluations", "training"):
+        (package / folder).symlink_to(plugins.PACKAGE / folder)
+    loaded = set(sys.modules)
+    with monkeypatch.context() as patch:
+        patch.setattr(plugins, "PACKAGE", package)
+        patch.setattr(seedbed.demonstrations, "__path__", [str(package / "demonstrations")])
+        yield Project(tmp_path)
+    for name in set(sys.modules) - loaded:
+        if name.startswith("seedbed.demonstrations."):
+            del sys.modules[name]

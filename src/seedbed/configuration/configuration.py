@@ -256,7 +256,7 @@ class Configuration:
             for name, data in entry.data.items()
             if data.language
         } | {
-            entry.language: f"{PLACE}: {name}.of" for name, entry in self.demonstrations.items() if entry.language
+            entry.language: f"{PLACE}: {name}: of" for name, entry in self.demonstrations.items() if entry.language
         }
         steps = [partial(self._named, "languages", name, place) for name, place in sorted(used.items())]
         return dict(zip(sorted(used), together(steps), strict=True))

@@ -101,13 +101,13 @@ def read_demonstrations(root: Path) -> dict[str, Demonstration]:
 def parts(name: str, entry: Demonstration) -> list[tuple[str, str, str, dict[str, Any]]]:
     """Every plug-in that an entry asks for: its place in the file, folder, name and options."""
     place = f"{PLACE}: {name}"
-    found = [(f"{place}.options", DEMONSTRATIONS, entry.kind, entry.options)]
+    found = [(f"{place}: options", DEMONSTRATIONS, entry.kind, entry.options)]
     if entry.task:
-        found.append((f"{place}.of.options", "tasks", entry.task.task, entry.task.options))
+        found.append((f"{place}: of.options", "tasks", entry.task.task, entry.task.options))
     for key, values in (("models", entry.models), ("objectives", entry.objectives)):
         for each, one in values.items():
             options = {option: value for option, value in one.items() if option != "kind"}
-            found.append((f"{place}.{key}.{each}", key, str(one["kind"]), options))
+            found.append((f"{place}: {key}.{each}", key, str(one["kind"]), options))
     return found
 
 
@@ -118,7 +118,7 @@ def _read_entry(name: str, values: object) -> Demonstration:
     if not isinstance(values, dict):
         raise ConfigError(f"{place}: expected a mapping, found {shown(values)}")
     entry = validated(Demonstration, {"kind": name.replace("-", "_")} | values, place)
-    plugins.check_name(DEMONSTRATIONS, entry.kind, f"{place}.kind" if "kind" in values else place)
+    plugins.check_name(DEMONSTRATIONS, entry.kind, f"{place}: kind" if "kind" in values else place)
     together([partial(_check_needs, entry, place), partial(_check_source, entry, place)])
     return entry.model_copy(update=_with_defaults(entry, place))
 
@@ -127,12 +127,12 @@ def _with_defaults(entry: Demonstration, place: str) -> dict[str, object]:
     """The parts of an entry that have options, with every option filled in."""
     task = entry.task
     steps: dict[str, Callable[[], object]] = {
-        "options": partial(plugins.options, DEMONSTRATIONS, entry.kind, entry.options, f"{place}.options"),
-        "models": partial(_kinds, "models", entry.models, f"{place}.models"),
-        "objectives": partial(_kinds, "objectives", entry.objectives, f"{place}.objectives"),
+        "options": partial(plugins.options, DEMONSTRATIONS, entry.kind, entry.options, f"{place}: options"),
+        "models": partial(_kinds, "models", entry.models, f"{place}: models"),
+        "objectives": partial(_kinds, "objectives", entry.objectives, f"{place}: objectives"),
     }
     if task:
-        steps["of"] = partial(_task, task, f"{place}.of")
+        steps["of"] = partial(_task, task, f"{place}: of")
     return dict(zip(steps, together(steps.values()), strict=True))
 
 
@@ -152,11 +152,11 @@ def _check_needs(entry: Demonstration, place: str) -> None:
     needed, wrong = needs(entry.kind), []
     for key, need in (("models", "networks"), ("objectives", "objectives")):
         if need in needed and not getattr(entry, key):
-            wrong.append(f"{place}.{key}: {entry.kind} needs {need}; name at least one")
+            wrong.append(f"{place}: {key}: {entry.kind} needs {need}; name at least one")
         if need not in needed and getattr(entry, key):
-            wrong.append(f"{place}.{key}: {entry.kind} needs no {need}; delete the key")
+            wrong.append(f"{place}: {key}: {entry.kind} needs no {need}; delete the key")
     if entry.seeds and not entry.repeated:
-        wrong.append(f"{place}.seeds: {entry.kind} draws nothing, so it is not repeated; delete the key")
+        wrong.append(f"{place}: seeds: {entry.kind} draws nothing, so it is not repeated; delete the key")
     if wrong:
         raise ConfigError("\n".join(wrong))
 
@@ -174,7 +174,7 @@ def _check_source(entry: Demonstration, place: str) -> None:
     else:
         right, expected = entry.of is None, "uses neither language nor task; delete the key"
     if not right:
-        raise ConfigError(f"{place}.of: {kind} {expected}")
+        raise ConfigError(f"{place}: of: {kind} {expected}")
 
 
 def _check_every_file_has_an_entry(kinds: Collection[str]) -> None:
