@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from demonstrated import Project
+from demonstration_projects import Project
 
 import seedbed.demonstrations
 from seedbed.configuration import plugins

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from demonstrated import ENTRY, Project, source
+from demonstration_projects import ENTRY, Project, source
 
 from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.demonstrations import needs, parts

@@ -8,7 +8,7 @@ import textwrap
 
 import numpy as np
 import pytest
-from demonstrated import ENTRY, Project, source
+from demonstration_projects import ENTRY, Project, source
 from recalling import trained
 
 from seedbed.configuration.claim_files import Seen
@@ -122,14 +122,14 @@ def test_the_exact_facts_of_the_project_import_no_torch() -> None:
 
 def test_what_is_seen_is_what_is_observed(drawing: Project) -> None:
     configuration = drawing.read()
-    found = list(demonstrating.seen(configuration))
+    found = list(demonstrating.observe_once(configuration))
     assert found == [Seen("demonstrations", name, "draw", "draw", {}) for name in ("one", "two")]
 
 
 def test_a_demonstration_that_fails_is_named(project: Project) -> None:
     project.write({"fails": source(body="raise ValueError('too small')")}, {"fails": ENTRY})
     with pytest.raises(ConfigError, match=r"config/demonstrations\.yaml: fails: too small"):
-        list(demonstrating.seen(project.read()))
+        list(demonstrating.observe_once(project.read()))
 
 
 def test_the_modules_of_a_demonstration_are_those_that_it_computes_with(configuration: Configuration) -> None:

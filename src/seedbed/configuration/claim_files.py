@@ -41,7 +41,7 @@ def read_claims(root: Path = ROOT) -> Claims:
     """All claims, in the order of files and lines.
 
     Raises:
-        ConfigError: an entry means nothing, stands twice, or repeats a claim that has no check of its own.
+        ConfigError: an entry means nothing, occurs twice, or repeats a claim that has no check of its own.
     """
     paths = sorted((root / "config" / "claims").glob("*.yaml"))
     lectures = together(partial(_lecture_claims, path) for path in paths if path.stem != EXCLUDED)
@@ -131,7 +131,7 @@ def check_measured(wanted: Iterable[Wanted], seen: Collection[Seen], configurati
     """Everything wanted of runs and demonstrations that are measured now is something that is yielded.
 
     Of a demonstration every condition must have been seen: it yields the same ones whenever it is called. Of a run
-    numbers in conditions are not compared: how many epochs or positions there are, a few documents do not tell. A
+    numbers in conditions are not compared: how many epochs or positions there are, a few documents do not show. A
     text is right where it was seen, or where it consists of words of the study's languages.
 
     Raises:
@@ -241,7 +241,7 @@ def _built(study: str, configuration: Configuration, place: str) -> bool:
 
 
 def place_of(name: str) -> str:
-    """Where a claim stands."""
+    """The file and key of a claim."""
     return f"config/claims/{_lecture(name)}.yaml: claims.{name}"
 
 

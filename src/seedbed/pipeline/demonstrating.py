@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Seen
 from seedbed.configuration.configuration import Configuration
-from seedbed.configuration.demonstrations import PLACE, Demonstration, needs
+from seedbed.configuration.demonstrations import PLACE, Demonstration, needs, parts
 from seedbed.observations import Observation, condition_text, read_condition
 from seedbed.randomness import stream
 from seedbed.statistics.claims import DEMONSTRATIONS
@@ -44,7 +44,7 @@ def observe(
     return found
 
 
-def seen(configuration: Configuration) -> Iterator[Seen]:
+def observe_once(configuration: Configuration) -> Iterator[Seen]:
     """What every demonstration yields, for the check of names: called with its first seed alone.
 
     Raises:
@@ -59,13 +59,10 @@ def seen(configuration: Configuration) -> Iterator[Seen]:
 
 def modules(entry: Demonstration) -> list[str]:
     """The modules that a demonstration computes with; what they import counts too."""
-    parts = [("demonstrations", entry.kind)]
-    parts += [("models", str(values["kind"])) for values in entry.models.values()]
-    parts += [("objectives", str(values["kind"])) for values in entry.objectives.values()]
-    parts += [("tasks", entry.task.task)] if entry.task else []
-    parts += [("languages", "compilation")] if entry.language else []
-    parts += [("models", "initialisation")] if entry.models else []
-    return ["seedbed.randomness", *(f"seedbed.{folder}.{module}" for folder, module in dict.fromkeys(parts))]
+    found = [f"seedbed.{folder}.{kind}" for _, folder, kind, _ in parts("", entry)]
+    found += ["seedbed.languages.compilation"] if entry.language else []
+    found += ["seedbed.models.initialisation"] if entry.models else []
+    return list(dict.fromkeys(["seedbed.randomness", *found]))
 
 
 def _argument(need: str, entry: Demonstration, name: str, source: Any, seed: int | None) -> object:  # noqa: ANN401 - a language, a task or nothing
@@ -73,11 +70,11 @@ def _argument(need: str, entry: Demonstration, name: str, source: Any, seed: int
     match need:
         case "networks":
             vocabulary = len(source.vocabulary)
-            return {key: _network(values, vocabulary, _drawing(seed)) for key, values in entry.models.items()}
+            return {key: _network(values, vocabulary, _require_seed(seed)) for key, values in entry.models.items()}
         case "objectives":
             return {key: _objective(values, source.vocabulary) for key, values in entry.objectives.items()}
         case "rng":
-            return stream(_drawing(seed), f"demonstration {name}")
+            return stream(_require_seed(seed), f"demonstration {name}")
     return source
 
 
@@ -114,7 +111,7 @@ def _without_kind(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != "kind"}
 
 
-def _drawing(seed: int | None) -> int:
+def _require_seed(seed: int | None) -> int:
     """The seed of something that is drawn."""
     if seed is None:
         raise ValueError("what is drawn needs a seed, found None")

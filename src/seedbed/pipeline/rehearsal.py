@@ -56,7 +56,7 @@ def rehearse(plan: Plan) -> None:
         if fresh:  # two evaluations may measure the same
             jobs.observations(small, small.observations())
         together(partial(_declare, small, study) for study in _whole(plan, fresh))
-    seen += demonstrating.seen(plan.configuration)
+    seen += demonstrating.observe_once(plan.configuration)
     check_measured(_wanted(plan), seen, plan.configuration)
 
 

@@ -54,7 +54,7 @@ class _Strict(BaseModel):
 def _distinct(values: list[Key]) -> list[Key]:
     twice = [value for index, value in enumerate(values) if value in values[:index]]
     if twice:
-        raise ValueError(f"{twice[0]} stands twice")
+        raise ValueError(f"{twice[0]} occurs twice")
     return values
 
 
@@ -85,7 +85,7 @@ class Operand(_Strict):
         study: The study.
         run: The run.
         metric: The metric.
-        where: The whole condition; a list stands for one number for each of its values, in that order.
+        where: The whole condition; a list makes one number for each of its values, in that order.
         minus: Another run of the study, whose value is subtracted seed by seed.
         scale: ``perplexity`` makes exp of nats.
         seeds: The ``mean`` over seeds, their standard deviation (``sd``), or the ``share`` that ``passes``.
@@ -261,8 +261,8 @@ class Claim(_Strict):
         by_construction: Whether it holds because we built it so, and is no evidence.
         reading: How the sentence becomes the check, and the reason of a margin.
         check: What decides it.
-        fact: The short form of a check: metrics of demonstrations with their values. ``check`` is then what it
-            stands for.
+        fact: The short form of a check: metrics of demonstrations with their values; `expand` makes ``check`` of
+            it.
         setting: What the configuration must say.
         same_as: The claims that say the same.
     """
@@ -318,15 +318,15 @@ class ExcludedFile(_Strict):
 
 
 def expand(claim: Claim) -> Claim:
-    """The claim with the check that its ``fact`` stands for; without a fact, the claim itself."""
+    """The claim with the check that its ``fact`` is short for; without a fact, the claim itself."""
     if claim.fact is None:
         return claim
-    checks = [_check(run, *one) for run, facts in claim.fact.items() for one in facts.items()]
+    checks = [_check_of(run, *one) for run, facts in claim.fact.items() for one in facts.items()]
     check = checks[0] if len(checks) == 1 else All(kind="all", of=checks)
     return claim.model_copy(update={"check": check})
 
 
-def _check(run: str, key: str, value: int | float | str) -> Check:
+def _check_of(run: str, key: str, value: int | float | str) -> Check:
     """A metric has a value: exactly, or to half a unit of the last digit of a number with decimals."""
     metric, _, condition = key.removesuffix(")").partition("(")
     of = Operand.model_validate(
