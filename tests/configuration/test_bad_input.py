@@ -302,7 +302,7 @@ def test_a_wrong_study_is_said_with_its_key(project: Project, old: str, new: str
         ("run: exact", "run: exact, seeds: 3", "check.of.seeds: expected mean, sd or share, found 3"),
         ("run: exact", "run: exact, scale: log", "check.of.scale: expected perplexity, found 'log'"),
         ("{sentences: all}", "{sentences: ~}", "sentences: expected a number, text or a list, found nothing"),
-        ("{sentences: all}", "{sentences: [all, all]}", "sentences: all stands twice"),
+        ("{sentences: all}", "{sentences: [all, all]}", "sentences: all occurs twice"),
         ("at_most: 0.001", "at_most: .inf", "check.at_most: expected a finite number, found inf"),
         (f"of: {BOUND}", f"of: [{BOUND}]", "check.of: expected a mapping, found [{...}]"),
         (

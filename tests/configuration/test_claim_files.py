@@ -6,8 +6,17 @@ from typing import Any
 import pytest
 import yaml
 
-from seedbed.configuration.claim_files import check_names, read_claims, settings
+from seedbed.configuration.claim_files import (
+    Claims,
+    Seen,
+    check_measured,
+    check_names,
+    read_claims,
+    settings,
+    wanted,
+)
 from seedbed.configuration.configuration import ROOT, Configuration
+from seedbed.configuration.demonstrations import Demonstration
 from seedbed.configuration.yaml import ConfigError
 from seedbed.statistics.observed import Observed
 from seedbed.statistics.verdicts import verdicts
@@ -109,7 +118,7 @@ def test_right_claims_are_read_in_their_order(tmp_path: Path) -> None:
         ("notes:d check of 1 to", [1], r"notes:d\.check\.of\[1\]: to: 1 values for the 2 numbers"),
         ("notes:b same_as", ["notes:z"], r"notes:b\.same_as: notes:z is no claim .*did you mean notes:"),
         ("notes:b same_as", ["notes:b"], r"notes:b\.same_as: notes:b is no claim"),
-        ("notes:b same_as", None, r"notes:b: needs exactly one of check, setting and same_as, found none"),
+        ("notes:b same_as", None, r"notes:b: needs exactly one of check, fact, setting and same_as, found none"),
         ("notes:a basis", "started", r"notes:a\.basis: expected stated, derived or recomputed, found 'started'"),
         ("notes:a check of study", "tny", r"notes:a\.check: study tny: did you mean tiny"),
         ("notes:a check of run", "flmm", r"notes:a\.check: run flmm: did you mean flm"),
@@ -130,6 +139,73 @@ def test_a_wrong_claim_names_its_place_and_the_remedy(
     claims = changed(path, value) if ":" in path else CLAIMS | {path: value}
     with pytest.raises(ConfigError, match=message):
         read(write(tmp_path, claims))
+
+
+FACT = {"says": "F", "section": "5", "fact": {"tiny-facts": {"size": 3, "place(of=b a)": 1.5}}}
+#: What the demonstration `tiny-facts` of these tests yields.
+SEEN = [
+    Seen("demonstrations", "tiny-facts", "tiny_facts", "size", {}),
+    *(Seen("demonstrations", "tiny-facts", "tiny_facts", "place", {"of": one}) for one in ("b a", "b c", 4)),
+]
+
+
+def with_demonstration(root: Path, claim: dict[str, Any]) -> tuple[Claims, Configuration]:
+    """The claims of a project with one demonstration, and its configuration."""
+    claims, configuration = read_claims(write(root, {"notes:f": claim})), Configuration(root=root)
+    entry = Demonstration(kind="tiny_facts", title="T", lead="L")
+    configuration.demonstrations = {"tiny-facts": entry, "other": entry}
+    return claims, configuration
+
+
+def test_a_fact_is_checked_as_the_check_that_it_stands_for(tmp_path: Path) -> None:
+    claims, configuration = with_demonstration(tmp_path, FACT)
+    check_names(claims, configuration)
+    check_measured(wanted(claims), SEEN, configuration)
+    assert [one.metric for one in claims.claims["notes:f"].operands] == ["size", "place"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"tiny-fact": {"size": 3}}, "fact: demonstration tiny-fact: did you mean tiny-facts"),
+        ({"tiny-facts": {"sise": 3}}, "fact: metric sise: tiny-facts does not yield it; did you mean size"),
+        ({"tiny-facts": {"place(of=b x)": 3}}, "fact: place: where: of=b x: did you mean of=b"),
+        ({"tiny-facts": {"place(on=b a)": 3}}, "fact: place: where: on=b a: did you mean of=b a"),
+        ({"tiny-facts": {"place(of=5)": 3}}, "fact: place: where: of=5: did you mean of=4"),
+        ({"tiny-facts": {"place": 3}}, "fact: place: where: nothing: known: of=4, of=b a, of=b c"),
+        ({"tiny-facts": {"size(of=a)": 3}}, "fact: size: where: of=a: known: no condition"),
+        (
+            {"tiny-facts": {"pl ace": 3}},
+            r"fact.tiny-facts.pl ace: expected METRIC or METRIC\(KEY=VALUE;KEY=VALUE\)",
+        ),
+        ({"tiny-facts": {"size": True}}, "fact.tiny-facts.size: expected .*found true"),
+        ({"tiny_facts": {"size": 1}}, "fact.tiny_facts: expected lower-case letters, digits and hyphens"),
+    ],
+)
+def test_a_wrong_fact_names_its_place_and_the_remedy(tmp_path: Path, facts: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=rf"config/claims/notes\.yaml: claims\.notes:f\.{message}"):
+        _measured(tmp_path, FACT | {"fact": facts})
+
+
+def _measured(root: Path, claim: dict[str, Any]) -> None:
+    claims, configuration = with_demonstration(root, claim)
+    check_names(claims, configuration)
+    check_measured(wanted(claims), SEEN, configuration)
+
+
+def test_a_check_may_compare_demonstrations_in_the_long_form(tmp_path: Path) -> None:
+    of = {"study": "demonstrations", "run": "tiny-facts", "metric": "place", "where": {"of": ["b a", "b c"]}}
+    _measured(tmp_path, {"says": "A", "section": "1", "check": {"kind": "order", "of": [of], "margin": 1}})
+    wrong = {"says": "A", "section": "1", "check": {"kind": "bound", "of": of | {"run": "othr"}, "at_least": 1}}
+    with pytest.raises(ConfigError, match=r"notes:f\.check: demonstration othr: did you mean other"):
+        _measured(tmp_path, wrong)
+
+
+def test_what_is_not_measured_now_is_not_checked(tmp_path: Path) -> None:
+    claims, configuration = with_demonstration(tmp_path, FACT | {"fact": {"other": {"whatever": 1}}})
+    check_measured(wanted(claims), SEEN, configuration)
+    with pytest.raises(ConfigError, match="other does not yield it"):
+        check_measured(wanted(claims), [*SEEN, Seen("demonstrations", "other", "x", "size", {})], configuration)
 
 
 def test_everything_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ("\0" + OPTIONS, "src/seedbed/models/mine.py"),
         (
             OPTIONS.replace(" = 1", ""),
-            "src/seedbed/models/mine.py:6: size: int: an option is int, float, bool, str",
+            "place.size: mine requires this option",
         ),
         (OPTIONS.replace("= 1", "= len('a')"), "src/seedbed/models/mine.py:6: size: int = len('a'): an option is"),
         (OPTIONS.replace("int = 1", "list = 1"), "src/seedbed/models/mine.py:6: size: list = 1: an option is int"),

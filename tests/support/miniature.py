@@ -188,6 +188,7 @@ def configure(root: Path) -> Project:
     for folder in ("studies", "claims"):
         for file in (root / "config" / folder).glob("*.yaml"):
             file.unlink()
+    (root / "config/demonstrations.yaml").unlink()
     (root / "config/studies/garden.yaml").write_text(STUDY, encoding="utf-8")
     (root / "config/claims/objectives.yaml").write_text(CLAIMS, encoding="utf-8")
     (root / "config/claims/excluded.yaml").write_text(EXCLUDED, encoding="utf-8")

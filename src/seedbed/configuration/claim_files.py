@@ -14,7 +14,17 @@ from seedbed.configuration.configuration import ROOT, Configuration
 from seedbed.configuration.validation import together, validated
 from seedbed.configuration.yaml import ConfigError, read
 from seedbed.messages import nearest, shown
-from seedbed.statistics.claims import Claim, ClaimsFile, Excluded, ExcludedFile, Operand, Settings
+from seedbed.observations import Scalar, condition_text
+from seedbed.statistics.claims import (
+    DEMONSTRATIONS,
+    Claim,
+    ClaimsFile,
+    Excluded,
+    ExcludedFile,
+    Operand,
+    Settings,
+    expand,
+)
 
 EXCLUDED = "excluded"
 
@@ -31,7 +41,7 @@ def read_claims(root: Path = ROOT) -> Claims:
     """All claims, in the order of files and lines.
 
     Raises:
-        ConfigError: an entry means nothing, stands twice, or repeats a claim that has no check of its own.
+        ConfigError: an entry means nothing, occurs twice, or repeats a claim that has no check of its own.
     """
     paths = sorted((root / "config" / "claims").glob("*.yaml"))
     lectures = together(partial(_lecture_claims, path) for path in paths if path.stem != EXCLUDED)
@@ -47,7 +57,7 @@ def _lecture_claims(path: Path) -> dict[str, Claim]:
     place = f"config/claims/{path.name}"
     entries = validated(ClaimsFile, read(path, place), place).claims
     _check_lecture(entries, path.stem, place)
-    return entries
+    return {name: expand(claim) for name, claim in entries.items()}
 
 
 def _excluded(path: Path) -> dict[str, Excluded]:
@@ -56,7 +66,7 @@ def _excluded(path: Path) -> dict[str, Excluded]:
 
 
 def check_names(claims: Claims, configuration: Configuration) -> None:
-    """Every study and run of a claim, and every path of a setting, is one of the configuration.
+    """Every study, run and demonstration of a claim, and every path of a setting, is one of the configuration.
 
     Claims about a study that is not built now are not judged, and only its name is checked.
 
@@ -64,7 +74,7 @@ def check_names(claims: Claims, configuration: Configuration) -> None:
         ConfigError: an unknown name; the message says the nearest right one.
     """
     operands = [
-        partial(_check_operand, operand, configuration, f"{place_of(name)}.check")
+        partial(_check_operand, operand, configuration, _place_of_check(name, claim))
         for name, claim in claims.claims.items()
         for operand in claim.operands
     ]
@@ -72,7 +82,11 @@ def check_names(claims: Claims, configuration: Configuration) -> None:
 
 
 def _check_operand(operand: Operand, configuration: Configuration, place: str) -> None:
-    if _built(operand.study, configuration, place):
+    if operand.study == DEMONSTRATIONS:
+        for name in operand.runs:
+            if name not in configuration.demonstrations:
+                raise ConfigError(f"{place}: demonstration {name}: {nearest(name, configuration.demonstrations)}")
+    elif _built(operand.study, configuration, place):
         known = configuration.studies[operand.study].runs
         for run in operand.runs:
             if run not in known:
@@ -81,13 +95,16 @@ def _check_operand(operand: Operand, configuration: Configuration, place: str) -
 
 @dataclass(frozen=True)
 class Seen:
-    """That an evaluation of a run yields a metric, and under which condition."""
+    """That an evaluation of a run, or a demonstration, yields a metric, and under which condition.
+
+    Of a demonstration ``study`` is ``demonstrations``, ``run`` its name and ``evaluation`` its kind.
+    """
 
     study: str
     run: str
     evaluation: str
     metric: str
-    condition: Mapping[str, object]
+    condition: Mapping[str, Scalar]
 
 
 @dataclass(frozen=True)
@@ -98,22 +115,23 @@ class Wanted:
     study: str
     runs: tuple[str, ...]
     metric: str
-    conditions: Sequence[Mapping[str, object]]
+    conditions: Sequence[Mapping[str, Scalar]]
 
 
 def wanted(claims: Claims) -> list[Wanted]:
     """What the claims ask for."""
     return [
-        Wanted(f"{place_of(name)}.check", one.study, one.runs, one.metric, one.conditions)
+        Wanted(_place_of_check(name, claim), one.study, one.runs, one.metric, one.conditions)
         for name, claim in claims.claims.items()
         for one in claim.operands
     ]
 
 
 def check_measured(wanted: Iterable[Wanted], seen: Collection[Seen], configuration: Configuration) -> None:
-    """Everything wanted of runs that are measured now is something that an evaluation of them yields.
+    """Everything wanted of runs and demonstrations that are measured now is something that is yielded.
 
-    Numbers in conditions are not compared: how many epochs or positions there are, a few documents do not tell. A
+    Of a demonstration every condition must have been seen: it yields the same ones whenever it is called. Of a run
+    numbers in conditions are not compared: how many epochs or positions there are, a few documents do not show. A
     text is right where it was seen, or where it consists of words of the study's languages.
 
     Raises:
@@ -121,10 +139,26 @@ def check_measured(wanted: Iterable[Wanted], seen: Collection[Seen], configurati
     """
     measured = {(one.study, one.run) for one in seen}
     together(
-        partial(_check_metric, one, seen, configuration)
+        partial(_check_fact, one, seen)
+        if one.study == DEMONSTRATIONS
+        else partial(_check_metric, one, seen, configuration)
         for one in wanted
         if all((one.study, run) in measured for run in one.runs)
     )
+
+
+def _check_fact(wanted: Wanted, seen: Collection[Seen]) -> None:
+    """Demonstrations yield a metric under all conditions that are wanted."""
+    for name in wanted.runs:
+        of_name = [one for one in seen if (one.study, one.run) == (wanted.study, name)]
+        known = {condition_text(one.condition) for one in of_name if one.metric == wanted.metric}
+        if not known:
+            metrics = nearest(wanted.metric, {one.metric for one in of_name})
+            raise ConfigError(f"{wanted.place}: metric {wanted.metric}: {name} does not yield it; {metrics}")
+        for text in map(condition_text, wanted.conditions):
+            if text not in known:
+                there = nearest(text, {each or "no condition" for each in known})
+                raise ConfigError(f"{wanted.place}: {wanted.metric}: where: {text or 'nothing'}: {there}")
 
 
 def _check_metric(wanted: Wanted, seen: Collection[Seen], configuration: Configuration) -> None:
@@ -207,8 +241,12 @@ def _built(study: str, configuration: Configuration, place: str) -> bool:
 
 
 def place_of(name: str) -> str:
-    """Where a claim stands."""
+    """The file and key of a claim."""
     return f"config/claims/{_lecture(name)}.yaml: claims.{name}"
+
+
+def _place_of_check(name: str, claim: Claim) -> str:
+    return f"{place_of(name)}.{'check' if claim.fact is None else 'fact'}"
 
 
 def _lecture(name: str) -> str:

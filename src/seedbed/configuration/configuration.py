@@ -24,9 +24,11 @@ from pydantic import (
 )
 
 from seedbed.configuration import plugins
+from seedbed.configuration.demonstrations import PLACE, Demonstration, read_demonstrations
 from seedbed.configuration.validation import together, validated
 from seedbed.configuration.yaml import ConfigError, read, read_text
-from seedbed.messages import nearest, shown
+from seedbed.messages import nearest
+from seedbed.statistics.claims import DEMONSTRATIONS
 
 #: The folder that holds config/, workflow/ and src/.
 ROOT = plugins.PACKAGE.parents[1]
@@ -174,6 +176,8 @@ class Configuration:
         self.described = dict(zip(self.settings.studies, together(steps), strict=True))
         self.studies = {name: _reduced(study, self.settings.scope) for name, study in self.described.items()}
         self._check_starts()
+        #: What needs no training and no run.
+        self.demonstrations: dict[str, Demonstration] = read_demonstrations(root)
         trained = [name for study in self.studies for name, run in self.runs(study).items() if run.trained]
         if self.quick and not trained:
             raise ConfigError(
@@ -207,8 +211,23 @@ class Configuration:
             return (0,)
         if "seeds" in self.overrides:
             return tuple(range(self.settings.seeds))
-        usual = self.settings.reference_seeds if self.settings.scope == "reference" else self.settings.seeds
-        return tuple(range(entry.seeds or usual))
+        return tuple(range(entry.seeds or self._usual_seeds))
+
+    def demonstration_seeds(self, name: str) -> tuple[int | None, ...]:
+        """The seeds that a demonstration is repeated with; one that draws nothing has the one seed None."""
+        entry = self.demonstrations[name]
+        if not entry.repeated:
+            return (None,)
+        if self.quick:
+            return (0,)
+        if "seeds" in self.overrides:
+            return tuple(range(self.settings.seeds))
+        return tuple(range(entry.seeds or self._usual_seeds))
+
+    @property
+    def _usual_seeds(self) -> int:
+        """The number of seeds where an entry names none."""
+        return self.settings.reference_seeds if self.settings.scope == "reference" else self.settings.seeds
 
     @property
     def full(self) -> bool:
@@ -231,17 +250,21 @@ class Configuration:
 
     @cached_property
     def languages(self) -> dict[str, dict[str, object]]:
-        """The grammars that the studies use, by name."""
+        """The grammars that the studies and the demonstrations use, by name."""
         used = {
             data.language: f"config/studies/{study}.yaml: data.{name}.language"
             for study, entry in self.studies.items()
             for name, data in entry.data.items()
             if data.language
+        } | {
+            entry.language: f"{PLACE}: {name}: of" for name, entry in self.demonstrations.items() if entry.language
         }
         steps = [partial(self._named, "languages", name, place) for name, place in sorted(used.items())]
         return dict(zip(sorted(used), together(steps), strict=True))
 
     def _study(self, name: str, named: str) -> Study:
+        if name == DEMONSTRATIONS:
+            raise ConfigError(f"{named}: {name}: {PLACE} has this name in the table of observations; take another")
         content, place = self._named("studies", name, named), f"config/studies/{name}.yaml"
         study = validated(Study, content, place)
         training = plugins.options("training", "loop", study.training, f"{place}: training")
@@ -366,8 +389,8 @@ def _resolved(run: Run, study: Study, place: str) -> Run:
         raise ConfigError(f"{place}.options: a trained run writes its options under model, objective and training")
     model, objective, training = together(
         [
-            lambda: plugin_values("models", run.model, f"{place}.model"),
-            lambda: plugin_values("objectives", run.objective, f"{place}.objective"),
+            lambda: plugins.kind_and_options("models", run.model, f"{place}.model"),
+            lambda: plugins.kind_and_options("objectives", run.objective, f"{place}.objective"),
             lambda: plugins.options("training", "loop", study.training | run.training, f"{place}.training"),
         ]
     )
@@ -465,22 +488,7 @@ def tuned(study: Study, place: str) -> list[Run]:
         if "kind" in choice:
             raise ConfigError(f"{place}: tune.grid[{index}].kind: a grid is of options of the run's own model")
     models = [
-        partial(plugin_values, "models", run.model | choice, f"{place}: tune.grid[{index}]")
+        partial(plugins.kind_and_options, "models", run.model | choice, f"{place}: tune.grid[{index}]")
         for index, choice in enumerate(study.tune.grid)
     ]
     return [run.model_copy(update={"model": model}) for model in together(models)]
-
-
-def plugin_values(folder: str, values: Mapping[str, object], place: str) -> Values:
-    """``{kind: NAME, option: value}`` with all options of the plug-in.
-
-    Raises:
-        ConfigError: no ``kind``, unknown plug-in or option, wrong type.
-    """
-    kind = values.get("kind")
-    if not isinstance(kind, str):
-        known = nearest(kind, plugins.names(folder))
-        raise ConfigError(f"{place}.kind: expected the name of a plug-in, found {shown(kind)}; {known}")
-    plugins.check_name(folder, kind, f"{place}.kind")
-    given = {key: value for key, value in values.items() if key != "kind"}
-    return {"kind": kind} | plugins.options(folder, kind, given, place)

@@ -12,10 +12,11 @@ import math
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import seedbed
 from seedbed.configuration.validation import together
@@ -25,7 +26,8 @@ from seedbed.messages import nearest, shown
 
 PACKAGE = Path(seedbed.__file__).resolve().parent
 
-Value = int | float | bool | str
+Single = int | float | bool | str
+Value = Single | tuple[Single, ...]
 _TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
 _EXPECTED: dict[type, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 #: The rooms that carry results and compute none.
@@ -36,6 +38,7 @@ _DEFINES = {
     "objectives": "Objective",
     "training": "train",
     "evaluations": "evaluate",
+    "demonstrations": "demonstrate",
     "references": "Reference",
     "tasks": "Task",
 }
@@ -43,18 +46,33 @@ _DEFINES = {
 
 @dataclass(frozen=True)
 class Option:
-    """One field of a plug-in's Options: its allowed type or values, and its default."""
+    """One field of a plug-in's Options: its allowed type or values, and its default.
+
+    Attributes:
+        kind: The type of a value.
+        choices: The values that are allowed; all of the type, where there are none.
+        default: The value that it has where none is given; None where one must be given.
+        several: Whether it is a list of such values.
+    """
 
     kind: type
-    choices: tuple[Value, ...]
-    default: Value
+    choices: tuple[Single, ...]
+    default: Value | None
+    several: bool = False
 
     def check(self, value: object, place: str) -> Value:
-        """The value in the option's own type; a whole number is also a valid float.
+        """The value in the option's own type; a whole number is also a valid float, and a list becomes a tuple.
 
         Raises:
             ConfigError: wrong type, none of the choices, or a number that is not finite.
         """
+        if not self.several:
+            return self._single(value, place)
+        if not isinstance(value, list | tuple):
+            raise ConfigError(f"{place}: expected a list, found {shown(value)}")
+        return tuple(self._single(one, f"{place}[{index}]") for index, one in enumerate(value))
+
+    def _single(self, value: object, place: str) -> Single:
         if self.choices:
             if value not in self.choices:
                 raise ConfigError(f"{place}: {shown(value)}: {nearest(value, self.choices)}")
@@ -86,7 +104,7 @@ def check_name(folder: str, name: str, place: str) -> None:
         raise ConfigError(f"{place}: {said}; {nearest(name, names(folder))}")
 
 
-def options(folder: str, name: str, values: Mapping[str, object], place: str) -> dict[str, Value]:
+def options(folder: str, name: str, values: Mapping[str, object], place: str) -> dict[str, Any]:
     """All options of a plug-in, in the order of its source: the given values over its defaults.
 
     Raises:
@@ -100,7 +118,25 @@ def options(folder: str, name: str, values: Mapping[str, object], place: str) ->
         return known[key].check(value, f"{place}.{key}")
 
     given = dict(zip(values, together([partial(check, *item) for item in values.items()]), strict=True))
-    return {key: given.get(key, option.default) for key, option in known.items()}
+    if missing := [key for key, option in known.items() if option.default is None and key not in given]:
+        raise ConfigError("\n".join(f"{place}.{key}: {name} requires this option" for key in missing))
+    defaults = {key: option.default for key, option in known.items() if option.default is not None}
+    return {key: (defaults | given)[key] for key in known}
+
+
+def kind_and_options(folder: str, values: Mapping[str, object], place: str) -> dict[str, Any]:
+    """``{kind: NAME, option: value}`` with all options of the plug-in.
+
+    Raises:
+        ConfigError: no ``kind``, unknown plug-in or option, wrong type.
+    """
+    kind = values.get("kind")
+    if not isinstance(kind, str):
+        known = nearest(kind, names(folder))
+        raise ConfigError(f"{place}.kind: expected the name of a plug-in, found {shown(kind)}; {known}")
+    check_name(folder, kind, f"{place}.kind")
+    given = {key: value for key, value in values.items() if key != "kind"}
+    return {"kind": kind} | options(folder, kind, given, place)
 
 
 def measures(evaluation: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -237,22 +273,23 @@ def parsed(path: Path) -> ast.Module:
 
 
 def _option(field: ast.AnnAssign, path: Path) -> Option:
+    place = f"{_shown(path)}:{field.lineno}: {ast.unparse(field)}"
     try:
-        kind, choices = _kind(field.annotation)
-        # A field without a default has only its name to evaluate, which is no literal and refused below.
-        default = ast.literal_eval(field.value or field.target)
+        required = _kind(field.annotation)
+        default = None if field.value is None else ast.literal_eval(field.value)
     except (KeyError, ValueError) as error:
         raise ConfigError(
-            f"{_shown(path)}:{field.lineno}: {ast.unparse(field)}: "
-            "an option is int, float, bool, str or Literal[...] with a literal default"
+            f"{place}: an option is int, float, bool, str, a tuple[...] of one of these or Literal[...], "
+            "with a literal default or none"
         ) from error
-    Option(kind, choices, default).check(default, f"{_shown(path)}:{field.lineno}: {ast.unparse(field)}")
-    return Option(kind, choices, default)
+    return required if field.value is None else replace(required, default=required.check(default, place))
 
 
-def _kind(annotation: ast.expr) -> tuple[type, tuple[Value, ...]]:
-    """The type of an option, and its choices, if it has any."""
+def _kind(annotation: ast.expr) -> Option:
+    """An option of a type, without a default."""
     if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Literal":
         choices = ast.literal_eval(annotation.slice)
-        return str, choices if isinstance(choices, tuple) else (choices,)
-    return _TYPES[ast.unparse(annotation)], ()
+        return Option(str, choices if isinstance(choices, tuple) else (choices,), None)
+    written = ast.unparse(annotation)
+    single = written.removeprefix("tuple[").removesuffix(", ...]")
+    return Option(_TYPES[single], (), None, several=written == f"tuple[{single}, ...]")

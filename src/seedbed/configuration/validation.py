@@ -36,6 +36,7 @@ _EXPECTED = {
 FORMS = {
     "^[a-z][a-z0-9-]*$": "lower-case letters, digits and hyphens, a letter first",
     "^[a-z][a-z0-9_]*$": "lower-case letters, digits and underscores, a letter first",
+    r"^[a-z][a-z0-9_]*(\([^=;]+=[^=;]+(;[^=;]+=[^=;]+)*\))?$": "METRIC or METRIC(KEY=VALUE;KEY=VALUE)",
     "^[a-z]+:[a-z0-9_.-]+$": "LECTURE:NAME in lower-case letters, digits, underscores, hyphens and dots",
 }
 

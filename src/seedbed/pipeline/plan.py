@@ -13,7 +13,7 @@ from pathlib import Path
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Claims, check_names, read_claims, settings
 from seedbed.configuration.configuration import Configuration, Study, Values, tuned
-from seedbed.configuration.demonstrations import DEMONSTRATIONS
+from seedbed.configuration.demonstrations import parts
 from seedbed.configuration.validation import together
 from seedbed.configuration.yaml import ConfigError
 from seedbed.pipeline.fingerprint import digest
@@ -32,7 +32,7 @@ from seedbed.pipeline.jobs.tables import (
 )
 from seedbed.pipeline.jobs.training import Training, kind_and_options, plugins_of, streams
 from seedbed.pipeline.reference_files import contents, read_watched
-from seedbed.statistics.claims import Claim
+from seedbed.statistics.claims import DEMONSTRATIONS, Claim
 from seedbed.statistics.observed import Cell
 
 
@@ -48,6 +48,7 @@ class Plan:
         self.training = cache(self.training)  # type: ignore[method-assign]
         self.reference_run = cache(self.reference_run)  # type: ignore[method-assign]
         self.measurement = cache(self.measurement)  # type: ignore[method-assign]
+        self.demonstration = cache(self.demonstration)  # type: ignore[method-assign]
 
     # The jobs, kind by kind.
 
@@ -75,7 +76,7 @@ class Plan:
     @cached_property
     def demonstrations(self) -> tuple[Demonstration, ...]:
         """Every demonstration."""
-        return ()
+        return tuple(self.demonstration(name) for name in self.configuration.demonstrations)
 
     @cached_property
     def corpora(self) -> tuple[Corpus, ...]:
@@ -201,6 +202,16 @@ class Plan:
         """The measurements of one study."""
         return tuple(one for one in self.measurements if one.study == study)
 
+    def demonstration(self, name: str) -> Demonstration:
+        """A demonstration."""
+        entry = self.configuration.demonstrations[name]
+        source: Source | None = None
+        if entry.language:
+            source = self.language(entry.language)
+        elif entry.task:
+            source = TaskSource(entry.task.task, entry.task.options)
+        return Demonstration(name, entry, source, self.configuration.demonstration_seeds(name))
+
     # What is wanted beside observations.
 
     @cached_property
@@ -218,12 +229,14 @@ class Plan:
     @cached_property
     def references(self) -> dict[str, str]:
         """The studies that a build is compared in, each with the hash of its reference; a quick build in none."""
-        return {} if self.configuration.quick else contents(self.configuration.studies)
+        return {} if self.configuration.quick else contents([*self.configuration.studies, DEMONSTRATIONS])
 
     @property
     def rebuilt(self) -> tuple[str, ...]:
-        """The studies whose language is a reconstruction."""
-        return tuple(sorted(name for name, study in self.configuration.studies.items() if study.rebuilt))
+        """The studies whose language is a reconstruction, and demonstrations, as ``demonstrations/NAME``."""
+        studies = [name for name, study in self.configuration.studies.items() if study.rebuilt]
+        demonstrations = [f"{DEMONSTRATIONS}/{one.name}" for one in self.demonstrations if one.entry.rebuilt]
+        return tuple(sorted(studies + demonstrations))
 
     @cached_property
     def _settings(self) -> Mapping[str, Mapping[str, object]]:
@@ -284,6 +297,11 @@ def check(configuration: Configuration) -> None:
         partial(plugins.build, folder, kind, values, f"config/studies/{name}.yaml: {key}")
         for name, study in configuration.studies.items()
         for key, folder, kind, values in _options(study, f"config/studies/{name}.yaml")
+    ]
+    options += [
+        partial(plugins.build, folder, kind, values, place)
+        for name, entry in configuration.demonstrations.items()
+        for place, folder, kind, values in parts(name, entry)
     ]
     together([lambda: together(languages), lambda: together(options)])
 

@@ -20,6 +20,7 @@ from seedbed.messages import nearest
 from seedbed.observations import Scalar, condition_text
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import COMPUTING, versions
+from seedbed.statistics.claims import DEMONSTRATIONS
 from seedbed.statistics.observed import Cell
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class WatchedFile(_Strict):
 
 
 def read_watched(configuration: Configuration) -> list[Cell]:
-    """The watched numbers of the studies and runs that are built now; none without config/watched.yaml.
+    """The watched numbers of the runs and demonstrations that are built now; none without config/watched.yaml.
 
     Raises:
         ConfigError: a wrong key, a study that no file describes, or a run that its study does not have.
@@ -63,6 +64,12 @@ def read_watched(configuration: Configuration) -> list[Cell]:
         return []
     found = []
     for index, one in enumerate(validated(WatchedFile, read(path, place), place).watched):
+        if one.study == DEMONSTRATIONS:
+            if one.run not in configuration.demonstrations:
+                near = nearest(one.run, configuration.demonstrations)
+                raise ConfigError(f"{place}: watched[{index}].run: {one.run}: {near}")
+            found.append(Cell(one.study, one.run, one.metric, condition_text(one.where)))
+            continue
         known = [file.stem for file in (path.parent / "studies").glob("*.yaml")]
         if one.study not in known:
             raise ConfigError(f"{place}: watched[{index}].study: {one.study}: {nearest(one.study, known)}")

@@ -125,6 +125,7 @@ def _shortened(plan: Plan, fresh: Collection[Job]) -> Configuration:
     short = copy.copy(configuration)
     short.overrides = configuration.overrides | {"seeds": 1}
     short.settings = configuration.settings.model_copy(update={"seeds": 1})
+    short.demonstrations = {one.name: one.entry for one in fresh if isinstance(one, Demonstration)}
     measured = [one for one in fresh if isinstance(one, Measurement)]
     needed = {(one.study, one.run) for one in measured}
     needed |= {(one.study, one.run) for one in plan.trainings if is_pending(one)}

@@ -6,7 +6,9 @@ say and what contradicts itself, and nothing of files, studies or observations.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import product
 from typing import Annotated, Literal
 
@@ -22,6 +24,11 @@ from pydantic import (
     model_validator,
 )
 
+from seedbed.observations import read_condition
+
+#: Where the rows of demonstrations are: their study, with the demonstration as the run.
+DEMONSTRATIONS = "demonstrations"
+
 Name = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9-]*$")]
 Word = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$")]
 ClaimId = Annotated[str, StringConstraints(pattern=r"^[a-z]+:[a-z0-9_.-]+$")]
@@ -31,7 +38,13 @@ Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Count = Annotated[StrictInt, Field(ge=1)]
 Key = StrictInt | Number | StrictStr
+#: A metric, with a condition in brackets where it has one.
+FactKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*(\([^=;]+=[^=;]+(;[^=;]+=[^=;]+)*\))?$")]
 Setting = StrictBool | StrictInt | Number | StrictStr
+#: A number whose last digit says how exact it is.
+_DECIMALS = r"-?\d+\.\d+"
+#: The range around a number is as wide as its rounding but for the last bits of floats, so the margin is wider.
+_ABOVE = 1 + 1e-6
 
 
 class _Strict(BaseModel):
@@ -41,7 +54,7 @@ class _Strict(BaseModel):
 def _distinct(values: list[Key]) -> list[Key]:
     twice = [value for index, value in enumerate(values) if value in values[:index]]
     if twice:
-        raise ValueError(f"{twice[0]} stands twice")
+        raise ValueError(f"{twice[0]} occurs twice")
     return values
 
 
@@ -72,7 +85,7 @@ class Operand(_Strict):
         study: The study.
         run: The run.
         metric: The metric.
-        where: The whole condition; a list stands for one number for each of its values, in that order.
+        where: The whole condition; a list makes one number for each of its values, in that order.
         minus: Another run of the study, whose value is subtracted seed by seed.
         scale: ``perplexity`` makes exp of nats.
         seeds: The ``mean`` over seeds, their standard deviation (``sd``), or the ``share`` that ``passes``.
@@ -226,6 +239,7 @@ class All(_Strict):
     of: Annotated[list[Check], Field(min_length=2)]
 
 
+Fact = Annotated[dict[FactKey, Key], Field(min_length=1)]
 Check = Annotated[Exact | Band | Bound | Order | Equivalent | All, Field(discriminator="kind")]
 All.model_rebuild()  # it was declared before what it holds
 
@@ -247,6 +261,8 @@ class Claim(_Strict):
         by_construction: Whether it holds because we built it so, and is no evidence.
         reading: How the sentence becomes the check, and the reason of a margin.
         check: What decides it.
+        fact: The short form of a check: metrics of demonstrations with their values; `expand` makes ``check`` of
+            it.
         setting: What the configuration must say.
         same_as: The claims that say the same.
     """
@@ -257,15 +273,16 @@ class Claim(_Strict):
     by_construction: StrictBool = False
     reading: StrictStr = ""
     check: Check | None = None
+    fact: Annotated[dict[Name, Fact], Field(min_length=1)] | None = None
     setting: Settings | None = None
     same_as: Annotated[list[ClaimId], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def _one_way_to_decide(self) -> Claim:
-        given = [key for key in ("check", "setting", "same_as") if getattr(self, key) is not None]
+        given = [key for key in ("check", "fact", "setting", "same_as") if getattr(self, key) is not None]
         if len(given) != 1:
             raise ValueError(
-                f"needs exactly one of check, setting and same_as, found {' and '.join(given) or 'none'}"
+                f"needs exactly one of check, fact, setting and same_as, found {' and '.join(given) or 'none'}"
             )
         return self
 
@@ -298,6 +315,28 @@ class ExcludedFile(_Strict):
     """The file config/claims/excluded.yaml."""
 
     excluded: dict[ClaimId, Excluded]
+
+
+def expand(claim: Claim) -> Claim:
+    """The claim with the check that its ``fact`` is short for; without a fact, the claim itself."""
+    if claim.fact is None:
+        return claim
+    checks = [_check_of(run, *one) for run, facts in claim.fact.items() for one in facts.items()]
+    check = checks[0] if len(checks) == 1 else All(kind="all", of=checks)
+    return claim.model_copy(update={"check": check})
+
+
+def _check_of(run: str, key: str, value: int | float | str) -> Check:
+    """A metric has a value: exactly, or to half a unit of the last digit of a number with decimals."""
+    metric, _, condition = key.removesuffix(")").partition("(")
+    of = Operand.model_validate(
+        {"study": DEMONSTRATIONS, "run": run, "metric": metric, "where": read_condition(condition)}
+    )
+    if isinstance(value, int) or (isinstance(value, str) and not re.fullmatch(_DECIMALS, value)):
+        return Exact(kind="exact", of=of, to=value)
+    number = Decimal(str(value))
+    half = float(Decimal(5).scaleb(int(number.as_tuple().exponent) - 1))
+    return Band(kind="band", of=of, to=float(number), rounding=half, margin=half * _ABOVE)
 
 
 def _operands(check: Check) -> Iterator[Operand]:

@@ -90,7 +90,7 @@ def verdicts(
         observed: The observations of the build.
         settings: What the configuration says at each path of a ``setting`` claim, by id; no entry where its study
             is not part of the build.
-        rebuilt: The studies whose language is a reconstruction.
+        rebuilt: The studies whose language is a reconstruction, and demonstrations, as ``demonstrations/NAME``.
 
     Raises:
         ValueError: a claim repeats one that has no check of its own.
@@ -161,7 +161,8 @@ def judge(check: Check, observed: Observed, rebuilt: Collection[str]) -> Judgeme
 
 def _outcome(question: Question, decision: Decision, rebuilt: Collection[str]) -> Outcome:
     missed = decision.outcome == "contradicted" and question.figure
-    return "differs" if missed and question.cells[0].study in rebuilt else decision.outcome
+    cell = question.cells[0]
+    return "differs" if missed and {cell.study, f"{cell.study}/{cell.run}"} & set(rebuilt) else decision.outcome
 
 
 def _seeds_needed(question: Question, parts: int) -> int:

@@ -6,14 +6,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from seedbed.configuration.demonstrations import DEMONSTRATIONS
+from seedbed.configuration import plugins
+from seedbed.configuration.configuration import Values
+from seedbed.configuration.demonstrations import PLACE, needs, parts
 from seedbed.configuration.demonstrations import Demonstration as Entry
 from seedbed.observations import Observation, rows
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import digest, fingerprint
 from seedbed.pipeline.jobs.source import Source
+from seedbed.pipeline.jobs.training import network, objective
 from seedbed.pipeline.table import Row, write_rows
+from seedbed.randomness import stream
+from seedbed.statistics.claims import DEMONSTRATIONS
+
+if TYPE_CHECKING:
+    from torch import nn
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +36,7 @@ class Demonstration:
         seeds: Its streams; the one None where it draws nothing.
     """
 
-    OUTPUTS = ("results/observations/demonstrations/{topic}.parquet",)
+    OUTPUTS = (f"results/observations/{DEMONSTRATIONS}/{{topic}}.parquet",)
 
     name: str
     entry: Entry
@@ -47,22 +56,20 @@ class Demonstration:
     @property
     def place(self) -> str:
         """Where the configuration asks for it."""
-        return f"config/demonstrations.yaml: demonstrations.{self.name}"
+        return f"{PLACE}: {self.name}"
 
     @property
     def modules(self) -> list[str]:
         """The modules that it computes with."""
-        parts = [("models", one) for one in self.entry.models.values()]
-        parts += [("objectives", one) for one in self.entry.objectives.values()]
-        plugins_used = [f"seedbed.{folder}.{values['kind']}" for folder, values in parts]
-        filled = ["seedbed.models.initialisation"] if self.entry.models else []
-        source = [self.source.module] if self.source else []
-        return [f"seedbed.demonstrations.{self.entry.kind}", *plugins_used, *filled, *source]
+        found = [f"seedbed.{folder}.{kind}" for _, folder, kind, _ in parts(self.name, self.entry)]
+        found += [self.source.module] if self.source else []
+        found += ["seedbed.models.initialisation"] if self.entry.models else []
+        return list(dict.fromkeys(["seedbed.randomness", *found]))
 
     @cached_property
     def _values(self) -> dict[str, object]:
         """What its observations depend on: everything but its words and how many streams it has."""
-        own = self.entry.model_dump(mode="json", exclude={"title", "lead", "seeds"})
+        own = self.entry.model_dump(mode="json", exclude={"title", "lead", "seeds", "rebuilt"})
         return {"demonstration": own, "source": self.source and self.source.values}
 
     @cached_property
@@ -85,8 +92,40 @@ class Demonstration:
         found: list[Row] = []
         for seed in self.seeds:
             place: Row = {"study": DEMONSTRATIONS, "run": self.name, "seed": seed}
-            found += rows(self._observations(seed), **place, **self.rows[seed])
+            found += rows(self.observe(seed), **place, **self.rows[seed])
         write_rows(self.outputs[0], found, self.fingerprint)
 
-    def _observations(self, seed: int | None) -> Iterable[Observation]:
-        raise NotImplementedError
+    def observe(self, seed: int | None) -> Iterable[Observation]:
+        """What it yields with one stream; the same whatever was demonstrated before."""
+        module = plugins.load(DEMONSTRATIONS, self.entry.kind)
+        arguments = {need: self._argument(need, seed) for need in needs(self.entry.kind)}
+        found: Iterable[Observation] = module.demonstrate(module.Options(**self.entry.options), **arguments)
+        return found
+
+    def _argument(self, need: str, seed: int | None) -> object:
+        """What it is given for one of its needs, made anew for each stream."""
+        if need == "rng":
+            return stream(self._drawn_by(seed), f"demonstration {self.name}")
+        assert self.source, f"{self.place}: the configuration sees to it that {need} has a source"
+        if need == "networks":
+            return {
+                name: self._network(values, self._drawn_by(seed)) for name, values in self.entry.models.items()
+            }
+        if need == "objectives":
+            vocabulary = self.source.loaded.vocabulary
+            return {name: objective(values, vocabulary) for name, values in self.entry.objectives.items()}
+        return self.source.loaded
+
+    def _network(self, values: Values, seed: int) -> nn.Module:
+        """An untrained network, with the weights with which a training of that seed begins."""
+        from seedbed.models.initialisation import fill
+        from seedbed.randomness import torch_stream
+
+        assert self.source, self.place
+        made = network(values, self.source)
+        fill(made, torch_stream(seed, "initialisation"))
+        return made
+
+    def _drawn_by(self, seed: int | None) -> int:
+        assert seed is not None, f"{self.place}: the configuration repeats what draws over seeds"
+        return seed

@@ -1,7 +1,6 @@
-"""What is exactly true of a language with agreement, as observations, so that claims and the page can ask for it.
+"""What is exactly true of a language in which a verb agrees with its subject over nouns between them.
 
-Nothing is predicted or sampled here: the run that the rows stand under, best the language itself, is not asked.
-Positions count from 1, as the lecture counts them (recurrence 6.2, 6.3).
+Positions count from 1, as the lecture counts them (recurrence 6.2, 6.3). Nothing is predicted.
 """
 
 from __future__ import annotations
@@ -11,39 +10,41 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seedbed.evaluations.context import Context, Predictor
 from seedbed.languages.agreement import beginnings
 from seedbed.languages.automaton import Language
 from seedbed.languages.lengths import length_distribution
 from seedbed.observations import Observation
 
+NEEDS = ("language",)
+
+#: The position of the subject, behind the first token and the determiner, as in `languages.agreement`.
 _SUBJECT = 3
 
 
 @dataclass(frozen=True)
 class Options:
-    """The sentences whose positions are told."""
+    """Which sentences are asked about."""
 
-    most_attractors: int = 8  # none, one, and so on up to these
+    most_attractors: int = 8  # sentences with 0, 1, and so on up to this number of nouns between subject and verb
 
     def __post_init__(self) -> None:
-        """Check the range.
+        """Check the ranges.
 
         Raises:
-            ValueError: fewer attractors than none.
+            ValueError: a number of attractors below 0.
         """
         if self.most_attractors < 0:
             raise ValueError(f"most_attractors {self.most_attractors}: expected at least 0")
 
 
-def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:
-    """Sizes, entropy and lengths of the language, and where in its sentences agreement is asked for.
+def demonstrate(options: Options, *, language: Language) -> Iterator[Observation]:
+    """Sizes, perplexity and lengths of the language, and where its sentences ask for agreement.
 
-    ``query_position`` is that of the noun after which the verb is predicted, ``subject_distance`` how far the
-    verb's own position is from the subject's. ``longest_input`` leaves out the last token, which is never read.
-    ``longest_share`` is the probability of such a document.
+    ``query_position`` is the position of the noun after which the verb is predicted. ``subject_distance`` is the
+    number of tokens from the subject to the verb. ``longest_input`` leaves out the last token, which no model
+    reads; ``longest_share`` is the probability of a document of that length. ``most_attractors`` is how many nouns
+    can separate a verb from its subject.
     """
-    language = context.language
     lengths = length_distribution(language)
     yield Observation("vocabulary", len(language.vocabulary), unit="count")
     yield Observation("language_perplexity", language.perplexity(), unit="perplexity")
@@ -59,7 +60,6 @@ def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[O
 
 
 def _most_attractors(language: Language) -> int:
-    """How many nouns can separate a verb from its subject."""
     attractors = 0
     while _possible(language, attractors + 1):
         attractors += 1

@@ -1,6 +1,6 @@
-"""What is exactly true of a study's language, as observations, so that claims and the page can ask for it.
+"""What is exactly true of a language in which one slot agrees with another: sizes, entropies, lengths and words.
 
-Nothing is predicted or sampled here: the run that the rows stand under, best the language itself, is not asked.
+All numbers are sums over the language's sentences. Nothing is drawn and nothing is predicted.
 """
 
 from __future__ import annotations
@@ -8,41 +8,55 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from seedbed.evaluations.context import Context, Predictor
-from seedbed.evaluations.sizes import require_positive
 from seedbed.languages import exact, words
 from seedbed.languages.automaton import Language
 from seedbed.languages.exact import Sentences
 from seedbed.observations import Observation
 
+NEEDS = ("language",)
+
 
 @dataclass(frozen=True)
 class Options:
-    """The slots by name, and the examples that a lecture gives; lists are separated by " | "."""
+    """The slots that are asked about, by the names that the grammar gives them, and a lecture's examples."""
 
-    slot: str = "tail possessive"  # what the subject decides from afar
-    antecedent: str = "subject"
-    verb: str = "verb"  # withheld combinations are of a verb and a noun
-    noun: str = "noun"
-    window: int = 5  # in words, see the evaluation pronouns
-    sentences: str = ""  # asked whether they are grammatical, each with its period
-    pairs: str = ""  # words that are asked whether training never shows them together
-    prepositions: str = ""  # asked what follows: a word of the slot, or one of `others`
-    others: str = ""
-    agreement: str = ""  # last word of an antecedent and the slot's word that agrees with it
+    slot: str  # agrees with the antecedent
+    antecedent: str
+    verb: str  # what training withholds are combinations of a verb and a noun
+    noun: str
+    window: int  # the tokens before the slot that a predictor sees
+    sentences: tuple[str, ...] = ()  # is each grammatical? Each with its period
+    pairs: tuple[str, ...] = ()  # does training never show these words in one sentence?
+    words: tuple[str, ...] = ()  # how probable is each token of the slot together, or of next_words, after these?
+    next_words: tuple[str, ...] = ()
+    agreement: tuple[str, ...] = ()  # each the last word of an antecedent, and the slot's word that agrees with it
 
     def __post_init__(self) -> None:
-        require_positive(window=self.window)
+        """Check the ranges.
+
+        Raises:
+            ValueError: a window of no token, or an agreement that is not of two words.
+        """
+        if self.window < 1:
+            raise ValueError(f"window {self.window}: expected at least 1")
+        for pair in self.agreement:
+            if len(pair.split()) != 2:
+                raise ValueError(f"agreement: {pair!r}: expected two words, a blank between them")
 
 
-def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:
-    """The facts of the language: sizes, entropies, lengths and shares, words, and the lecture's examples.
+def demonstrate(options: Options, *, language: Language) -> Iterator[Observation]:
+    """The facts of the language.
 
-    ``pronoun_floor`` is the mean probability of the right word for the best predictor with the window, over all
-    documents and not only those of a test set. ``grammatical`` and ``withheld`` are 1 for yes and 0 for no.
+    ``slot_floor`` is the mean probability of the slot's right word for the best predictor that sees the window,
+    where the antecedent is inside of it and where it is outside. ``slot_decided`` is the least probability of the
+    word that agrees, over the antecedents in ``agreement``: 1 where each decides the word. ``grammatical`` and
+    ``withheld`` are 1 for yes and 0 for no.
+
+    Raises:
+        ValueError: the language has no such slot or token, or too many sentences.
     """
-    sentences = exact.all_sentences(context.language)
-    yield from _sizes(context.language)
+    sentences = exact.all_sentences(language)
+    yield from _sizes(language)
     yield from _entropies(sentences)
     yield from _lengths(sentences, options)
     yield from _words(sentences, options)
@@ -69,7 +83,7 @@ def _lengths(sentences: Sentences, options: Options) -> Iterator[Observation]:
     beyond = exact.share_beyond(sentences, slot, options.antecedent, options.window)
     yield Observation("expected_length", sentences.language.expected_length(), unit="token")
     yield Observation("sentence_length", sentences.mean_length, unit="token")
-    yield Observation("possessives_per_1000", 1000 * exact.tokens_a_document(sentences, slot), unit="count")
+    yield Observation("slot_tokens_per_1000", 1000 * exact.tokens_a_document(sentences, slot), unit="count")
     yield Observation("visible_positions", exact.visible_positions(sentences, slot), unit="position")
     yield Observation("out_of_window_share", beyond, unit="share")
 
@@ -84,41 +98,30 @@ def _words(sentences: Sentences, options: Options) -> Iterator[Observation]:
     yield Observation("noun_zipf_exponent", words.zipf_exponent(shares), unit="exponent")
     known = words.known_within(sentences, slot, antecedent, options.window)
     for name, probability in zip(("inside", "outside"), known, strict=True):
-        yield Observation("pronoun_floor", probability, {"window": name}, "share")
+        yield Observation("slot_floor", probability, {"window": name}, "share")
 
 
 def _examples(sentences: Sentences, options: Options) -> Iterator[Observation]:
     language = sentences.language
-    for sentence in _listed(options.sentences):
+    for sentence in options.sentences:
         right = language.first_error(language.encode(sentence)) is None
         yield Observation("grammatical", float(right), {"sentence": sentence}, "share")
-    for pair in _listed(options.pairs):
+    for pair in options.pairs:
         withheld = words.never_together(sentences, pair)
         yield Observation("withheld", float(withheld), {"pair": pair}, "share")
-    for word in _listed(options.prepositions):
+    for word in options.words:
         yield from _after(language, word, options)
-    if agreeing := [_pair(pair) for pair in _listed(options.agreement)]:
-        # The least over subjects: 1 says that every subject decides the word.
-        least = min(words.agreement(sentences, options.slot, options.antecedent, *pair) for pair in agreeing)
-        yield Observation("possessive_decided", least, unit="share")
+    if options.agreement:
+        agreeing = [pair.split() for pair in options.agreement]
+        decided = [words.agreement(sentences, options.slot, options.antecedent, *pair) for pair in agreeing]
+        yield Observation("slot_decided", min(decided), unit="share")
 
 
 def _after(language: Language, word: str, options: Options) -> Iterator[Observation]:
-    """What follows a word: any word of the slot together, and each of the others."""
+    """What follows a word: any word of the slot together, and each of the other words."""
     following = words.follows(language, word)
     together = float(following[language.candidates(options.slot)].sum())
-    yield Observation("after", together, {"word": word, "next": "possessive"}, "share")
-    for other in _listed(options.others):
+    yield Observation("after", together, {"word": word, "next": options.slot}, "share")
+    for other in options.next_words:
         share = float(following[language.vocabulary.id(other)])
         yield Observation("after", share, {"word": word, "next": other}, "share")
-
-
-def _pair(text: str) -> tuple[str, str]:
-    words = text.split()
-    if len(words) != 2:
-        raise ValueError(f"agreement: {text!r}: expected two words, as in 'she her'")
-    return words[0], words[1]
-
-
-def _listed(text: str) -> list[str]:
-    return [part for part in text.split(" | ") if part]

@@ -1,0 +1,1 @@
+"""What needs no training and no run: exact facts, examples by hand, repeated draws, untrained networks."""
