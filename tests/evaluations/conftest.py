@@ -7,7 +7,7 @@ import pytest
 
 from seedbed.configuration.configuration import ROOT
 from seedbed.configuration.yaml import read
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.languages.automaton import Language
 from seedbed.languages.compilation import read_language
 from seedbed.observations import Observation

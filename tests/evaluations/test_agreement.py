@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents
 from seedbed.evaluations.agreement import Options, evaluate, hits
-from seedbed.evaluations.context import Context, Predictor
+from seedbed.measuring.context import Context, Predictor
 from seedbed.languages.agreement import Beginnings, beginnings, words
 from seedbed.languages.automaton import Language
 from seedbed.observations import Observation, condition_text

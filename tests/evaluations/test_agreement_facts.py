@@ -8,7 +8,7 @@ import pytest
 
 from seedbed.documents import Documents
 from seedbed.evaluations.agreement_facts import Options, evaluate
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.observations import condition_text
 from seedbed.references import exact
 

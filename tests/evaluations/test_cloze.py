@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents
 from seedbed.evaluations import cloze, cloze_bayes, cloze_bayes_document
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.holes import Holes, drawn
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import Context
+from seedbed.measuring.holes import Holes, drawn
+from seedbed.measuring.trained import TrainedModel
 from seedbed.languages.automaton import Language
 from seedbed.log import Log
 from seedbed.models import encoder_decoder, transformer

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents
 from seedbed.evaluations.cloze_lengths import Options, evaluate
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.languages.infilling import log_probabilities
 from seedbed.languages.vocabulary import BEGIN, PERIOD
 

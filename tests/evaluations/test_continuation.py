@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.evaluations.continuation import Options, evaluate
 from seedbed.languages.automaton import Language
 from seedbed.languages.exact import all_sentences, continuation_entropy

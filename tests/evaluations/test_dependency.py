@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.evaluations.dependency import Options, evaluate
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.trained import TrainedModel
 from seedbed.languages.automaton import Language
 from seedbed.log import Log
 from seedbed.models import encoder_decoder, recurrent, transformer, window

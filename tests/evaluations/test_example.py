@@ -6,9 +6,9 @@ import numpy as np
 from torch import nn
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.evaluations.example import Options, evaluate
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.trained import TrainedModel
 from seedbed.languages.automaton import Language
 from seedbed.log import Log
 from seedbed.objectives import flm, mlm, plm, span

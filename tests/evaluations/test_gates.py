@@ -9,8 +9,8 @@ import torch
 from recalling import CONTEXT, LSTM, TRANSFORMER, trained
 
 from seedbed.evaluations.gates import Options, evaluate, explained
-from seedbed.evaluations.recall_questions import ask
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.recall_questions import ask
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import gates
 from seedbed.observations import condition_text
 

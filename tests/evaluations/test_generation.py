@@ -10,9 +10,9 @@ import torch
 
 from seedbed.decoding.following import Following, Numbers
 from seedbed.documents import Documents, Tokens
-from seedbed.evaluations.context import Context, Writer
+from seedbed.measuring.context import Context, Writer
 from seedbed.evaluations.generation import Options, evaluate, measured
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.trained import TrainedModel
 from seedbed.languages.automaton import Language
 from seedbed.languages.exact import all_sentences
 from seedbed.log import Log

@@ -10,9 +10,9 @@ import torch
 
 from seedbed.documents import Documents
 from seedbed.evaluations import head_ablations, perplexity, pronouns, subject_attention
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.evaluations.head_ablations import Options, evaluate
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.trained import TrainedModel
 from seedbed.log import Log
 from seedbed.models import transformer
 from seedbed.models.initialisation import fill, unfilled

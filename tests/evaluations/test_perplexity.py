@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.evaluations.perplexity import Options, divergence, evaluate
 from seedbed.languages.automaton import Language
 from seedbed.observations import Observation

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.evaluations.prompts import Options, evaluate
 from seedbed.references import exact
 

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context, Predictor
+from seedbed.measuring.context import Context, Predictor
 from seedbed.evaluations.pronouns import Options, evaluate
 from seedbed.languages import exact as quantities
 from seedbed.languages.automaton import Language

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from seedbed.documents import Documents
 from seedbed.evaluations.recall_gradients import Options, evaluate, gradient_norms
-from seedbed.evaluations.recall_questions import ask
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.recall_questions import ask
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import recurrent, transformer
 from seedbed.observations import condition_text
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from recalling import CONTEXT, TRANSFORMER, Answers, find_key, trained
 
-from seedbed.evaluations.context import Predictor
-from seedbed.evaluations.recall import Options as Unmoved
-from seedbed.evaluations.recall import evaluate as unmoved
+from seedbed.measuring.context import Predictor
+from seedbed.evaluations.recall_by_distance import Options as Unmoved
+from seedbed.evaluations.recall_by_distance import evaluate as unmoved
 from seedbed.evaluations.recall_moved import Options, evaluate
 
 SMALL = Options(distractors="3 20 40")

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from torch import nn
 
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.evaluations.scored import Options, evaluate
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.trained import TrainedModel
 from seedbed.log import Log
 from seedbed.objectives import flm, mlm
 

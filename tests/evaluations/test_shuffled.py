@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.evaluations.shuffled import Options, evaluate
 from seedbed.languages.vocabulary import BEGIN, END
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from seedbed.batching import pack
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.evaluations.subject_attention import Options, evaluate, largest, queries, shares
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.trained import TrainedModel
 from seedbed.languages.automaton import Language
 from seedbed.log import Log
 from seedbed.models import recurrent, transformer

@@ -6,8 +6,8 @@ import pytest
 from torch import nn
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.evaluations.training import Options, evaluate
 from seedbed.log import Log
 

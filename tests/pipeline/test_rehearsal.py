@@ -13,7 +13,7 @@ from miniature import Project
 from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.yaml import ConfigError
 from seedbed.evaluations import perplexity
-from seedbed.evaluations.context import Context, Predictor
+from seedbed.measuring.context import Context, Predictor
 from seedbed.models.embedding import Embedding
 from seedbed.observations import Observation
 from seedbed.pipeline import jobs

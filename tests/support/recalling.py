@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents, Tokens
-from seedbed.evaluations.context import TaskContext
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import TaskContext
+from seedbed.measuring.trained import TrainedModel
 from seedbed.log import Log
 from seedbed.models import recurrent, transformer
 from seedbed.models.initialisation import fill, unfilled

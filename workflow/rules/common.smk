@@ -74,6 +74,6 @@ wildcard_constraints:
     study="[a-z][a-z0-9-]*",
     data="[a-z][a-z0-9-]*",
     run="[a-z][a-z0-9-]*",
-    evaluation="[a-z][a-z0-9_]*",
+    evaluation="[a-z][a-z0-9-]*",
     split="validation|test",
     seed="[0-9]+",

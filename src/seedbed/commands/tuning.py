@@ -10,7 +10,8 @@ import math
 import statistics
 
 from seedbed.configuration import plugins
-from seedbed.configuration.configuration import TUNING_SEEDS, Run, tuned
+from seedbed.configuration.schema import TUNING_SEEDS, Run
+from seedbed.configuration.studies import tuning_runs
 from seedbed.configuration.yaml import ConfigError
 from seedbed.documents import Documents
 from seedbed.pipeline import jobs
@@ -29,12 +30,12 @@ def tune(plan: Plan, study: str) -> None:
         raise ConfigError(f"{place}: tune: this key is required, with a run, seeds and a grid")
     check(plan.configuration)
     data, seeds = entry.runs[grid.run].data, range(TUNING_SEEDS, TUNING_SEEDS + grid.seeds)
-    with plugins.explained(f"{place}: data.{data}"):
+    with plugins.errors_at(f"{place}: data.{data}"):
         validation = jobs.drawn(plan, study, data, "validation", None)
         training = {seed: jobs.drawn(plan, study, data, "training", seed) for seed in seeds}
     results = []
-    for index, (choice, run) in enumerate(zip(grid.grid, tuned(entry, place), strict=True)):
-        with plugins.explained(f"{place}: tune.grid[{index}]"):
+    for index, (choice, run) in enumerate(zip(grid.grid, tuning_runs(entry, place), strict=True)):
+        with plugins.errors_at(f"{place}: tune.grid[{index}]"):
             losses = [_loss(plan, study, run, training[seed], validation, seed) for seed in seeds]
         results.append((losses, choice))
         print(f"{choice}: {', '.join(f'{loss:.4f}' for loss in losses)}", flush=True)

@@ -11,13 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seedbed.evaluations.context import Context, Predictor
 from seedbed.languages.agreement import beginnings
 from seedbed.languages.automaton import Language
 from seedbed.languages.lengths import length_distribution
+from seedbed.measuring.context import Context, Predictor
 from seedbed.observations import Observation
 
 _SUBJECT = 3
+
+
+NEEDS = ()
+SOURCE = "language"
 
 
 @dataclass(frozen=True)

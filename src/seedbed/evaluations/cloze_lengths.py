@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents, Tokens
-from seedbed.evaluations.context import Context, Infiller
-from seedbed.evaluations.sentences import periods
-from seedbed.evaluations.sizes import require_positive
 from seedbed.languages.automaton import Language
 from seedbed.languages.infilling import log_probabilities
+from seedbed.measuring.context import Context, Infiller
+from seedbed.measuring.sentence_ends import periods
+from seedbed.messages import require_positive
 from seedbed.observations import Observation, mean
 from seedbed.randomness import stream
+
+NEEDS = ("infill",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from seedbed.documents import Documents, Tokens, split
-from seedbed.evaluations.context import Context, Continuer
-from seedbed.evaluations.sentences import periods
+from seedbed.measuring.context import Context, Continuer
+from seedbed.measuring.sentence_ends import periods
 from seedbed.observations import Observation, mean
+
+NEEDS = ("continuation",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,15 @@ from torch import Tensor, nn
 
 from seedbed.batching import Layout, Packed, across
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.sizes import require_positive
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.vocabulary import BEGIN, END
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
+from seedbed.messages import require_positive
 from seedbed.observations import Observation, mean
 from seedbed.randomness import stream
+
+NEEDS = ("network", "objective")
+SOURCE = "language"
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.vocabulary import BEGIN, END
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.objectives.scoring import Batch
 from seedbed.observations import Observation, Scalar
 from seedbed.randomness import stream
 
 #: An objective that may ask for some token first does so within so many draws.
 _DRAWS = 1000
+
+
+NEEDS = ("objective",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)

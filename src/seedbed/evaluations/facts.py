@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from seedbed.evaluations.context import Context, Predictor
-from seedbed.evaluations.sizes import require_positive
 from seedbed.languages import exact, words
 from seedbed.languages.automaton import Language
 from seedbed.languages.exact import Sentences
+from seedbed.measuring.context import Context, Predictor
+from seedbed.messages import require_positive
 from seedbed.observations import Observation
+
+NEEDS = ()
+SOURCE = "language"
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,18 @@ import torch
 from numpy.typing import NDArray
 
 from seedbed.documents import Tokens
-from seedbed.evaluations.context import TaskContext
-from seedbed.evaluations.recall_questions import Questions, ask, questions_each
-from seedbed.evaluations.sizes import require_positive
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import TaskContext
+from seedbed.measuring.recall_questions import Questions, ask, questions_each
+from seedbed.measuring.trained import TrainedModel
+from seedbed.messages import require_positive
 from seedbed.models.gates import Gates, gates
 from seedbed.observations import Observation, Scalar
 
 Numbers = NDArray[np.float64]
+
+
+NEEDS = ("network",)
+SOURCE = "task"
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,22 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import TaskContext
-from seedbed.evaluations.recall_questions import ask, counts, readable
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import TaskContext
+from seedbed.measuring.recall_questions import ask, readable
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models.embedding import Embedding
 from seedbed.observations import Observation, mean
 from seedbed.tasks.recall import KEYS
+
+NEEDS = ("network", "objective", "initial")
+SOURCE = "task"
 
 
 @dataclass(frozen=True)
 class Options:
     """Which questions, and between which distances the decay is summed up."""
 
-    distances: str = "1 2 5 10 20 35 50 75 100 118 150 200"
+    distances: tuple[int, ...] = (1, 2, 5, 10, 20, 35, 50, 75, 100, 118, 150, 200)
     questions: int = 64  # a distance, the same number for every key
     # The decay is summed up between these distances; the first is what ratios are relative to.
     least: int = 10
@@ -40,7 +43,7 @@ class Options:
         if self.questions < 1 or self.questions % KEYS:
             raise ValueError(f"questions {self.questions}: expected a multiple of {KEYS}, so many for every key")
         for name in ("least", "middle", "most"):
-            if getattr(self, name) not in counts(self.distances):
+            if getattr(self, name) not in self.distances:
                 raise ValueError(f"{name} {getattr(self, name)}: expected one of the distances {self.distances}")
         if not self.least < self.middle < self.most:
             raise ValueError(f"least {self.least}, middle {self.middle}, most {self.most}: expected them to rise")
@@ -58,7 +61,7 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
     """
     network = model.initial().double()
     norms: dict[int, float] = {}
-    for distance in readable(model, counts(options.distances)):
+    for distance in readable(model, options.distances):
         asked = ask(context, distance, options.questions).answered
         found = mean("initial_gradient", gradient_norms(network, model.objective, asked), {"distance": distance})
         norms[distance] = found.value

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.observations import Observation
 
 #: The name that a model gives the parameter whose row p is added at position p.
 TABLE = "table.weight"
+
+
+NEEDS = ("log_probabilities", "network", "initial", "corpus")
+SOURCE = "language"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from seedbed.configuration.plugins import PACKAGE, parsed
+from seedbed.configuration.plugins import PACKAGE, parse
 
 #: What numbers computed here depend on, beside our own code.
 COMPUTING = ("numpy", "torch")
@@ -138,4 +138,4 @@ def _meaning(path: Path) -> str:
 
 @cache
 def _tree(path: Path) -> ast.Module:
-    return parsed(path)
+    return parse(path)

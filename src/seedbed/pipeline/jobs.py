@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import settings
-from seedbed.configuration.configuration import Run
+from seedbed.configuration.schema import Run
 from seedbed.configuration.yaml import ConfigError
 from seedbed.errors import SeedbedError
 from seedbed.observations import COLUMNS, Observation, Scalar, rows
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from torch import nn
 
     from seedbed.documents import Documents
-    from seedbed.evaluations.context import Context, Predictor, TaskContext
-    from seedbed.evaluations.trained import TrainedModel
     from seedbed.languages.automaton import Language
+    from seedbed.measuring.context import Context, Predictor, TaskContext
+    from seedbed.measuring.trained import TrainedModel
     from seedbed.reporting.results import Study
     from seedbed.statistics.comparison import Compared
     from seedbed.tasks.task import Task
@@ -147,8 +147,9 @@ def evaluate(plan: Plan, study: str, run: str, evaluation: str, asked: str) -> N
     """Measure a run with one evaluation, all its seeds in one process."""
     own = expect(asked, plan.evaluate(study, run, evaluation))
     entry = plan.run(study, run)
-    module = plugins.load("evaluations", evaluation)
-    options = module.Options(**plan.configuration.studies[study].evaluations[evaluation].options)
+    chosen = plan.configuration.studies[study].evaluations[evaluation]
+    module = plugins.load("evaluations", chosen.kind)
+    options = module.Options(**chosen.options)
     found: list[Row] = []
     for seed in plan.configuration.seeds(study, run):
         context = _context(plan, study, entry, seed)
@@ -374,8 +375,8 @@ def _source(plan: Plan, study: str, data_set: str) -> Language | Task:
 
 
 def _context(plan: Plan, study: str, run: Run, seed: int | None) -> Context | TaskContext:
-    from seedbed.evaluations.context import Context, TaskContext
     from seedbed.languages.automaton import Language
+    from seedbed.measuring.context import Context, TaskContext
 
     source, test = _source(plan, study, run.data), _test(plan, study, run.data)
     if isinstance(source, Language):
@@ -410,8 +411,8 @@ def _reference_run(plan: Plan, study: str, run: str) -> Predictor:
 
 def trained_model(plan: Plan, study: str, run: str, seed: int) -> TrainedModel:
     """A trained model as an evaluation sees it."""
-    from seedbed.evaluations.trained import TrainedModel
     from seedbed.log import Log
+    from seedbed.measuring.trained import TrainedModel
 
     entry, own = plan.run(study, run), plan.train(study, run, seed)
     network = _network(plan, study, entry)

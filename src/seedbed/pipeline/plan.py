@@ -13,7 +13,9 @@ from pathlib import Path
 
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Claims, check_names, read_claims, settings
-from seedbed.configuration.configuration import ROOT, Configuration, Data, Run, Study, Values, tuned
+from seedbed.configuration.configuration import ROOT, Configuration
+from seedbed.configuration.schema import Data, Run, Study, Values, whole_number
+from seedbed.configuration.studies import tuning_runs
 from seedbed.configuration.validation import together
 from seedbed.configuration.yaml import ConfigError
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
@@ -86,8 +88,8 @@ class Plan:
         """
         if seed is not None:
             return self.seeds(study, run, seed)["data"]
-        named = self.run(study, run).options.get("corpus_seed")
-        return None if named is None else int(named)
+        options = self.run(study, run).options
+        return whole_number(options, "corpus_seed") if "corpus_seed" in options else None
 
     def data_set(self, study: str, data: str) -> Data:
         """The entry of a data set in its study file."""
@@ -160,8 +162,8 @@ class Plan:
     def _row(self, study: str, run: str, evaluation: str, seed: int | None) -> dict[str, str]:
         """``recipe`` and ``fingerprint`` of the observations of one seed."""
         entry = self.run(study, run)
-        options = self.configuration.studies[study].evaluations[evaluation].options
-        values = {"evaluation": evaluation, "options": options}
+        asked = self.configuration.studies[study].evaluations[evaluation]
+        values = {"evaluation": asked.kind, "options": asked.options}
         inputs = [self.data(study, entry.data, "test", None)]
         if seed is not None:
             inputs.append(self.train(study, run, seed))
@@ -171,7 +173,7 @@ class Plan:
             "recipe": digest(values | {"recipe": self.recipe(study, run, seed)}),
             "fingerprint": fingerprint(
                 values | {"job": "evaluate", "format": FORMAT, "run": _values(entry)},
-                [*modules(entry, evaluation), source_module(self.data_set(study, entry.data))],
+                [*modules(entry, asked.kind), source_module(self.data_set(study, entry.data))],
                 inputs=inputs,
             ),
         }
@@ -331,7 +333,7 @@ def modules(run: Run, evaluation: str | None = None) -> list[str]:
     own = [f"seedbed.{folder}.{name}" for folder, name, _ in _plugins(run)]
     if evaluation is None:
         return own
-    predictor = ["seedbed.evaluations.trained"] if run.trained else []
+    predictor = ["seedbed.measuring.trained"] if run.trained else []
     return [f"seedbed.evaluations.{evaluation}", *predictor, *own]
 
 
@@ -389,7 +391,7 @@ def _optional(study: Study, file: str) -> Iterator[tuple[str, str, str, Values]]
         for folder, kind, values in _plugins(run):
             shared = folder == "training" and values == study.training
             yield "training" if shared else f"runs.{name}.{keys.get(folder, folder)}", folder, kind, values
-    for index, run in enumerate(tuned(study, file)):
+    for index, run in enumerate(tuning_runs(study, file)):
         yield f"tune.grid[{index}]", "models", *split(run.model)
     for name, entry in study.evaluations.items():
-        yield f"evaluations.{name}.options", "evaluations", name, entry.options
+        yield f"evaluations.{name}.options", "evaluations", entry.kind, entry.options

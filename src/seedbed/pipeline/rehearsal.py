@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Seen, Wanted, check_measured, wanted
-from seedbed.configuration.configuration import Configuration, Data, Run, Study
+from seedbed.configuration.configuration import Configuration
+from seedbed.configuration.schema import Data, Run, Study
 from seedbed.configuration.validation import together
 from seedbed.observations import read_condition
 from seedbed.pipeline import jobs, storage
@@ -81,19 +82,19 @@ def _wanted(plan: Plan) -> list[Wanted]:
 
 
 def _draw(plan: Plan, study: str, data: str, split: str, seed: int | None) -> None:
-    with plugins.explained(f"config/studies/{study}.yaml: data.{data}"):
+    with plugins.errors_at(f"config/studies/{study}.yaml: data.{data}"):
         jobs.data(plan, (study, data, split, seed), plan.data(study, data, split, seed))
 
 
 def _train(plan: Plan, study: str, run: str, seed: int) -> None:
-    with plugins.explained(f"config/studies/{study}.yaml: runs.{run}"):
+    with plugins.errors_at(f"config/studies/{study}.yaml: runs.{run}"):
         jobs.train(plan, study, run, seed, plan.train(study, run, seed))
 
 
 def _evaluate(plan: Plan, study: str, evaluation: str) -> None:
     """Measure each run of an evaluation; the first that fails stands for all."""
     for run in plan.configuration.evaluated(study, evaluation):
-        with plugins.explained(f"config/studies/{study}.yaml: evaluations.{evaluation}, measuring {run}"):
+        with plugins.errors_at(f"config/studies/{study}.yaml: evaluations.{evaluation}, measuring {run}"):
             jobs.evaluate(plan, study, run, evaluation, plan.evaluate(study, run, evaluation))
 
 
@@ -109,7 +110,7 @@ def _declare(plan: Plan, study: str) -> None:
     from seedbed.reporting.results import Results
 
     table = storage.read_table(OBSERVATIONS, plan.observations()).to_pandas(integer_object_nulls=True)
-    with plugins.explained(f"the figures of {study}"):
+    with plugins.errors_at(f"the figures of {study}"):
         section_of(Results(table, jobs.shown(plan, study)))
 
 

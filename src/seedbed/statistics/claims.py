@@ -31,7 +31,8 @@ Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Count = Annotated[StrictInt, Field(ge=1)]
 Key = StrictInt | Number | StrictStr
-Setting = StrictBool | StrictInt | Number | StrictStr
+_Scalar = StrictBool | StrictInt | Number | StrictStr
+Setting = _Scalar | list[_Scalar]
 
 
 class _Strict(BaseModel):

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.log import Log
 from seedbed.models import transformer
 from seedbed.models.initialisation import fill, unfilled

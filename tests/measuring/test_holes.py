@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.holes import Holes, drawn, scored
+from seedbed.measuring.context import Context
+from seedbed.measuring.holes import Holes, drawn, scored
 from seedbed.languages.automaton import Language
 from seedbed.languages.exact import Sentences, all_sentences
 

@@ -10,9 +10,9 @@ import pytest
 from recalling import CONTEXT, LSTM, TRANSFORMER, Answers, find_key, trained
 
 from seedbed.documents import Documents, Tokens
-from seedbed.evaluations.context import Predictor, TaskContext
-from seedbed.evaluations.recall import Options, evaluate, information
-from seedbed.evaluations.recall_questions import ask
+from seedbed.measuring.context import Predictor, TaskContext
+from seedbed.evaluations.recall_by_distance import Options, evaluate, information
+from seedbed.measuring.recall_questions import ask
 from seedbed.references import guess
 from seedbed.tasks.recall import VOCABULARY
 

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents, Tokens, split
-from seedbed.evaluations.perplexity import divergence
-from seedbed.evaluations.sentences import periods
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.automaton import FIRST, Language
 from seedbed.languages.vocabulary import PERIOD
+from seedbed.measuring.divergence import divergence
+from seedbed.measuring.sentence_ends import periods
+from seedbed.measuring.trained import TrainedModel
 from seedbed.objectives.scoring import among
 from seedbed.observations import Observation, Scalar, mean
 from seedbed.randomness import stream
@@ -85,7 +85,7 @@ class Holes:
 
 
 @lru_cache(maxsize=1)
-def drawn(language: Language, test: Documents, items: int) -> Holes:
+def draw_holes(language: Language, test: Documents, items: int) -> Holes:
     """A word of the first sentence is hidden, all alike, in each of the first ``items`` test documents.
 
     Never the period: then only the words of the language are candidates (objectives 6.4). What is known of the
@@ -95,7 +95,7 @@ def drawn(language: Language, test: Documents, items: int) -> Holes:
     return Holes(language, documents, stream(0, "cloze").integers(1, periods(documents, 1)[1]))
 
 
-def scored(holes: Holes, predicted: Numbers, condition: Mapping[str, Scalar]) -> Iterator[Observation]:
+def score_holes(holes: Holes, predicted: Numbers, condition: Mapping[str, Scalar]) -> Iterator[Observation]:
     """How well the holes are filled: all of them, by slot, and by the side on which the evidence stands.
 
     ``cloze_loss`` is the right word's, ``cloze_language_loss`` that of the exact posterior, in nats, and
@@ -121,7 +121,7 @@ def scored(holes: Holes, predicted: Numbers, condition: Mapping[str, Scalar]) ->
 
 
 @contextmanager
-def counted(model: object) -> Iterator[list[int]]:
+def count_documents_read(model: object) -> Iterator[list[int]]:
     """While it lasts, how many documents each forward of a network reads; a reference run has none."""
     read: list[int] = []
     if not isinstance(model, TrainedModel):
