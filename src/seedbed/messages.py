@@ -75,6 +75,8 @@ def quote(value: object) -> str:
     """A value as the author of a file would know it again: ``true``, ``'word'``, ``3``, or ``nothing``."""
     if value is None:
         return "nothing"
+    if isinstance(value, tuple):  # what a file writes as a list
+        value = list(value)
     return str(value).lower() if isinstance(value, bool) else _SHORT.repr(value)
 
 

@@ -121,7 +121,7 @@ def test_right_claims_are_read_in_their_order(tmp_path: Path) -> None:
             r"notes:c\.setting\.values: runs\.flm\.model\.layer: 'layer': did you mean layers",
         ),
         ("notes:c setting values", {"title.x": 2}, r"notes:c\.setting\.values: title\.x: 'x': known: none"),
-        ("notes a", {}, r"claims\.notes a: expected LECTURE:NAME in .*, found 'notes a'"),
+        ("notes a", {}, r"claims\.notes a: expected text of the form .*, found 'notes a'"),
     ],
 )
 def test_a_wrong_claim_names_its_place_and_the_remedy(
@@ -179,7 +179,7 @@ def test_a_claim_that_stands_twice_is_an_error(tmp_path: Path) -> None:
     root = write(tmp_path, CLAIMS)
     with (root / "config/claims/notes.yaml").open("a", encoding="utf-8") as file:
         file.write("  notes:a: {}\n")
-    with pytest.raises(ConfigError, match="stands twice"):
+    with pytest.raises(ConfigError, match="occurs twice"):
         read(root)
 
 

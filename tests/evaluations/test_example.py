@@ -6,11 +6,11 @@ import numpy as np
 from torch import nn
 
 from seedbed.documents import Documents
-from seedbed.measuring.context import Context
 from seedbed.evaluations.example import Options, evaluate
-from seedbed.measuring.trained import TrainedModel
 from seedbed.languages.automaton import Language
 from seedbed.log import Log
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.objectives import flm, mlm, plm, span
 from seedbed.objectives.scoring import Batch
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from seedbed.measuring.context import Context
 from seedbed.evaluations.facts import Options, evaluate
+from seedbed.measuring.context import Context
 from seedbed.observations import condition_text
 from seedbed.references import exact
 

@@ -16,7 +16,7 @@ from seedbed.measuring.trained import TrainedModel
 from seedbed.models.inspection import attention
 from seedbed.observations import Observation, condition_text
 
-SMALL = Options(distances="1 5 20 30")
+SMALL = Options(distances=(1, 5, 20, 30))
 
 
 def found(model: TrainedModel) -> dict[str, dict[str, Observation]]:

@@ -16,7 +16,7 @@ from seedbed.measuring.trained import TrainedModel
 from seedbed.models import recurrent, transformer
 from seedbed.observations import condition_text
 
-SMALL = Options(distances="2 5 8 10 20 30", questions=8, least=5, middle=8, most=10)
+SMALL = Options(distances=(2, 5, 8, 10, 20, 30), questions=8, least=5, middle=8, most=10)
 KINDS = [TRANSFORMER, LSTM, replace(LSTM, cell="rnn"), replace(LSTM, cell="gru", tied=True, embedding=5)]
 
 

@@ -33,7 +33,7 @@ runs:
   exact: {label: the language itself, kind: exact}
 evaluations:
   perplexity: {}
-  prompts: {options: {prompts: a a, slot: word}}
+  prompts: {options: {prompts: [a a], slot: word}}
 """
 LANGUAGE = """
 tokens: {begin: <bos>, end: <eos>, period: "."}
@@ -89,13 +89,13 @@ def test_a_right_project_passes_and_nothing_is_kept(project: Project) -> None:
     ("old", "new", "said"),
     [
         (
-            "prompts: a a",
-            "prompts: a d",
+            "prompts: [a a]",
+            "prompts: [a d]",
             "evaluations.prompts, measuring flm: no token 'd' in this vocabulary; known: ",
         ),
-        ("prompts: a a", "prompts: a .", "evaluations.prompts, measuring flm: no document begins so: '.'"),
+        ("prompts: [a a]", "prompts: [a .]", "evaluations.prompts, measuring flm: no document begins so: '.'"),
         ("slot: word", "slot: wrd", "evaluations.prompts, measuring flm: no slot 'wrd' in this language; did"),
-        ("prompts: a a", "prompts: a a | a a", "evaluations.prompts, measuring flm: measured twice: "),
+        ("prompts: [a a]", "prompts: [a a, a a]", "evaluations.prompts, measuring flm: measured twice: "),
         (
             "positions: learned",
             "positions: learned, max_positions: 3",
@@ -213,7 +213,7 @@ def test_a_run_that_begins_with_anothers_weights_is_rehearsed_after_it(project: 
 
 
 def test_everything_that_fails_is_said_at_once(project: Project) -> None:
-    project.edit("config/studies/letters.yaml", "prompts: a a, slot: word", "prompts: a d, slot: word")
+    project.edit("config/studies/letters.yaml", "prompts: [a a], slot: word", "prompts: a d, slot: word")
     project.edit("config/studies/letters.yaml", "perplexity: {}", "pronouns: {options: {slot: wrd}}")
     with pytest.raises(ConfigError) as error:
         rehearse(_plan(project))

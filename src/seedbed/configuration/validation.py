@@ -74,6 +74,8 @@ def _describe(model: type[BaseModel], content: object, error: ValidationError) -
                 problems[path] = unknown_key(path[-1], _keys(model, one["loc"][:-1]))
             case "literal_error" if one["loc"][-1] == "[key]":
                 problems[path] = unknown_key(one["input"], texts)
+            case _ if texts and one["loc"][-1] == "[key]":
+                problems[path] = unexpected(one["input"], *texts)
             case "missing":
                 problems[*path, one["loc"][-1]] = REQUIRED
             case "union_tag_not_found" if isinstance(one["input"], Mapping):
@@ -107,6 +109,14 @@ def _expected(error: Mapping[str, Any]) -> list[str]:
             return ["a word as a key"]
         case "too_short", {"min_length": least}:
             return [f"a list of at least {least}"]
+        case "string_too_short", _:
+            return ["text that is not empty"]
+        case _, {"ge": least}:
+            return [f"at least {least:g}"]
+        case _, {"gt": limit}:
+            return [f"a number above {limit:g}"]
+        case _, {"lt": limit}:
+            return [f"a number below {limit:g}"]
         case "string_pattern_mismatch", {"pattern": pattern}:
             return [f"text of the form {pattern}"]
         case kind, _ if kind.removesuffix("_type") in _TYPES:

@@ -107,7 +107,8 @@ def read_text(text: str, place: str) -> object:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         position = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = ", ".join(filter(None, (error.context, error.problem)))
+        begun = f" in line {error.context_mark.line + 1}" if error.context_mark else ""
+        problem = f"{error.context}{begun}, {error.problem}" if error.context else error.problem
         raise ConfigError(f"{place}{position}: {problem}") from error
     except yaml.reader.ReaderError as error:
         line = text.encode().count(b"\n", 0, error.position) + 1
