@@ -20,6 +20,7 @@ from seedbed.models.initialisation import fill, unfilled
 from seedbed.objectives import flm
 from seedbed.observations import Observation, condition_text
 
+WORDS = Options("tail possessive", "subject")
 Found = dict[str, Observation]
 
 
@@ -34,8 +35,7 @@ def model() -> TrainedModel:
 @pytest.fixture(scope="module")
 def found(model: TrainedModel, context: Context) -> Found:
     return {
-        f"{one.metric} {condition_text(one.condition)}".strip(): one
-        for one in evaluate(model, context, Options("tail possessive", "subject"))
+        f"{one.metric} {condition_text(one.condition)}".strip(): one for one in evaluate(model, context, WORDS)
     }
 
 
@@ -94,7 +94,7 @@ def test_the_named_heads_are_chosen_by_the_even_documents_and_measured_on_the_od
     model: TrainedModel, context: Context, found: Found
 ) -> None:
     even, odd = (replace(context, test=context.test.take(range(first, 300, 2))) for first in (0, 1))
-    shares = shares_of_antecedent(model, find_queries(even, "tail possessive", "subject"))
+    shares = shares_of_antecedent(model, find_queries(even, WORDS.slot, WORDS.antecedent))
     layer, head = np.unravel_index(shares.mean(1).argmax(), (2, 2))
 
     def without(layer: int, head: int, half: Context) -> float:
@@ -113,7 +113,7 @@ def test_the_named_heads_are_chosen_by_the_even_documents_and_measured_on_the_od
 def test_the_network_is_given_back_as_it_was(model: TrainedModel, context: Context, found: Found) -> None:
     again = {
         condition_text(one.condition): one
-        for one in head_ablations.evaluate(model, context, Options("tail possessive", "subject"))
+        for one in head_ablations.evaluate(model, context, WORDS)
         if one.metric == "ablated_loss"
     }
     assert again["without=nothing"] == found["ablated_loss without=nothing"]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from conftest import OverDocuments
 
 Found = dict[tuple[str, object], Observation]
+WORDS = Options("tail possessive", "subject")
 
 
 @dataclass(frozen=True)

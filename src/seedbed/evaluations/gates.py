@@ -77,11 +77,11 @@ def _explained(seen: Gates, asked: Questions, chosen: NDArray[np.bool_], cells: 
     distractors = asked.tokens[:, 1:-1]
     groups = {"key": np.broadcast_to(asked.keys[:, None], distractors.shape), "distractor": distractors}
     for by, each in groups.items():
-        share = explained(written.reshape(each.size, -1), each.ravel())
+        share = explained_share(written.reshape(each.size, -1), each.ravel())
         yield Observation("written_explained", share, {"by": by, "cells": cells}, "share")
 
 
-def explained(values: Numbers, groups: Tokens) -> float:
+def explained_share(values: Numbers, groups: Tokens) -> float:
     """The share of variance between groups (eta squared), that of all columns together.
 
     Args:
