@@ -198,3 +198,12 @@ def test_no_item_of_the_project_is_both_claim_and_exclusion() -> None:
     found = read_claims(ROOT)
     assert found.excluded
     assert not found.claims.keys() & found.excluded.keys()
+
+
+def test_a_setting_may_be_a_list() -> None:
+    claims = read_claims()
+    name = "objectives:garden.flm.gen.top_p"
+    stated = claims.claims[name].setting
+    assert stated is not None
+    assert stated.values == {"evaluations.generation.options.decodings": ["sampling", "top-p 0.95"]}
+    assert settings(claims, Configuration({"studies": ["garden"]}))[name] == stated.values

@@ -40,7 +40,7 @@ def test_whoever_trusts_the_first_token_is_right_only_where_training_had_the_key
 
 def test_a_key_that_is_not_moved_is_that_of_recall() -> None:
     model = trained(TRANSFORMER)
-    (expected,) = (one for one in unmoved(model, CONTEXT, Unmoved("20")) if one.metric == "recall_loss")
+    (expected,) = (one for one in unmoved(model, CONTEXT, Unmoved((20,))) if one.metric == "recall_loss")
     (found,) = (
         one
         for one in evaluate(model, CONTEXT, SMALL)

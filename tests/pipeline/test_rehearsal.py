@@ -12,6 +12,7 @@ from miniature import Project
 
 from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.yaml import ConfigError
+from seedbed.errors import SeedbedError
 from seedbed.evaluations import perplexity
 from seedbed.measuring.context import Context, Predictor
 from seedbed.models.embedding import Embedding
@@ -212,9 +213,20 @@ def test_a_run_that_begins_with_anothers_weights_is_rehearsed_after_it(project: 
     rehearse(_plan(project))
 
 
+def test_two_evaluations_of_one_kind_measure_under_different_conditions(project: Project) -> None:
+    other = "perplexity: {}\n  more-prompts: {kind: prompts, options: {prompts: [b], slot: word}}"
+    project.edit("config/studies/letters.yaml", "perplexity: {}", other)
+    rehearse(_plan(project))
+    project.edit("config/studies/letters.yaml", "[b]", "[a a]")
+    with pytest.raises(SeedbedError, match=r"measured twice: .*next_probability \(prompt=a a;token="):
+        rehearse(_plan(project))
+
+
 def test_everything_that_fails_is_said_at_once(project: Project) -> None:
-    project.edit("config/studies/letters.yaml", "prompts: [a a], slot: word", "prompts: a d, slot: word")
-    project.edit("config/studies/letters.yaml", "perplexity: {}", "pronouns: {options: {slot: wrd}}")
+    project.edit("config/studies/letters.yaml", "prompts: [a a], slot: word", "prompts: [a d], slot: word")
+    project.edit(
+        "config/studies/letters.yaml", "perplexity: {}", "pronouns: {options: {slot: wrd, antecedent: word}}"
+    )
     with pytest.raises(ConfigError) as error:
         rehearse(_plan(project))
     assert [line.split(": ")[1] for line in str(error.value).splitlines()] == [
