@@ -69,7 +69,7 @@ def measured(
     """Shares of sentences: ``legal`` ones; ``illegal`` by the slot that the first error is in; different ones.
 
     No sentence goes on after its period, so that no error is in what may follow one. An <eos> before the period is
-    an error at the slot that should have come. Errors in the slot of the options are also told by whether its
+    an error at the slot that should have come. Errors in the slot of the options are also counted by whether its
     antecedent lies inside the window. Of the illegal sentences, if there are any, ``outside_errors`` is the share
     of those outside, ``commonest_error`` the largest share that one slot has. ``stopped_first`` is the share of
     sentences that begin with <eos>, and ``written`` the mean number of tokens before it, the period included.

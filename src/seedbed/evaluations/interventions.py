@@ -1,4 +1,4 @@
-"""What a Transformer's agreement hangs on: attention is taken away, and the verb asked for again (recurrence 6.4).
+"""What a Transformer's agreement depends on: attention is cut off, and the verb predicted again (recurrence 6.4).
 
 Weight on a position is a correlation; what happens without it is a cause.
 """

@@ -51,10 +51,10 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
 
     A head's shares add up to 1. ``uniform_attention`` is what a group would have if all tokens had the same.
     ``finder_attention`` is the key's share in the head that looks at the key most, on average over the distances,
-    and ``finder_layer`` its layer; the head is chosen by the first half of the questions and told of the second,
-    since the largest of several shares is larger than it is in truth. ``initial_key_attention`` is the key's share
-    before training, as a multiple of the uniform one, over all heads and some of the questions, which differ
-    little then. What ends behind a learned position table yields no observation.
+    and ``finder_layer`` its layer; the head is chosen by the first half of the questions and measured on the
+    second, since the largest of several shares is larger than it is in truth. ``initial_key_attention`` is the
+    key's share before training, as a multiple of the uniform one, over all heads and some of
+    the questions, which differ little then. What ends behind a learned position table yields no observation.
     """
     distances = readable(model, options.distances)
     asked = {distance: ask(context, distance, questions_each(context)) for distance in distances}

@@ -1,4 +1,4 @@
-"""The cloze test: a word of a document is hidden, and asked for from what stands on both sides (objectives 6.4).
+"""The cloze test: a word of a document is hidden, and predicted from what is on both sides (objectives 6.4).
 
 The same holes for every run and seed, and what is exactly true of them. How a model fills a hole is no matter of
 this module.
@@ -38,7 +38,7 @@ class Holes:
     Attributes:
         language: What the documents are drawn from.
         documents: Whole documents.
-        places: [documents], the place of the hole in each, from 0; what stands there is the right word.
+        places: [documents], the place of the hole in each, from 0; its token is the right word.
     """
 
     language: Language
@@ -64,14 +64,14 @@ class Holes:
 
     @cached_property
     def slots(self) -> Names:
-        """[documents], the slot of the grammar that each hole stands in."""
+        """[documents], the slot of the grammar of each hole."""
         before = split(self.documents, self.places)[0]
         states = self.language.states(before)[before.offsets[1:] - 1]
         return np.array([_slot(self.language, *one) for one in zip(states, self.words, strict=True)])
 
     @cached_property
     def evidence(self) -> Names:
-        """[documents], on which side of the hole stands what tells more of it: ``before`` or ``behind``.
+        """[documents], which side of the hole says more of it: ``before`` or ``behind``.
 
         The side whose loss costs more: the divergence of what is left to tell from the truth, in nats. ``either``
         where both cost the same, as where each side alone tells all.
@@ -96,7 +96,7 @@ def draw_holes(language: Language, test: Documents, items: int) -> Holes:
 
 
 def score_holes(holes: Holes, predicted: Numbers, condition: Mapping[str, Scalar]) -> Iterator[Observation]:
-    """How well the holes are filled: all of them, by slot, and by the side on which the evidence stands.
+    """How well the holes are filled: all of them, by slot, and by the side that says more of them.
 
     ``cloze_loss`` is the right word's, ``cloze_language_loss`` that of the exact posterior, in nats, and
     ``cloze_divergence`` KL(posterior ‖ predicted). ``cloze_agreement`` is the share of holes whose most probable
@@ -183,7 +183,7 @@ def _beliefs(language: Language, last: int) -> list[Numbers]:
 def _behind(language: Language, sentence: Tokens, place: int, belief: Numbers) -> Numbers:
     """[V], how likely each token is at a place of the first sentence together with all behind it.
 
-    What stands before is hidden; only ``belief``, [S], is known, which hangs on how many words it is.
+    What comes before is hidden; only ``belief``, [S], is known, which depends on the number of words there.
     """
     possible = np.flatnonzero(belief)
     weights, states = belief[possible, None] * language.probability[possible], language.next_state[possible]
