@@ -46,29 +46,47 @@ def test_the_miniature_is_right(project: Project) -> None:
     [
         (b"", ": expected a mapping of words to values, found nothing"),
         (b"# a comment\n", ": expected a mapping of words to values, found nothing"),
-        (b"- a\n- b\n", ": expected a mapping of words to values, found a list"),
+        (b"- a\n- b\n", ": expected a mapping of words to values, found ['a', 'b']"),
         (b"word\n", ": expected a mapping of words to values, found 'word'"),
         (b"3: 4\n", ": expected a word as a key, found 3"),
-        (b"a:\n\tb: 1\n", ", line 2, column 1: a tab; YAML indents with spaces"),
-        (b"a: [1, 2\n", ", line 2, column 1: while parsing a list in brackets, begun in line 1: "),
-        (b"a: {b: 1\n", ", line 2, column 1: while parsing a mapping in braces, begun in line 1: "),
-        (b"a: 'b\n", ", line 2, column 1: while scanning a text in quotes, begun in line 1: "),
-        (b"a: b: c\n", ", line 1, column 5: a colon here begins no value; quote a text that holds one"),
-        (b"a: @b\n", ", line 1, column 4: no value begins with @; quote it, if it is text"),
-        (b"a: 1\nb: {c: 1, c: 2}\n", ", line 2, column 11: the key 'c' stands twice in one mapping"),
+        (
+            b"a:\n\tb: 1\n",
+            ", line 2, column 1: while scanning for the next token in line 2, found character that cannot start",
+        ),
+        (
+            b"a: [1, 2\n",
+            ", line 2, column 1: while parsing a flow sequence in line 1, did not find expected ',' or ']'",
+        ),
+        (
+            b"a: {b: 1\n",
+            ", line 2, column 1: while parsing a flow mapping in line 1, did not find expected ',' or '}'",
+        ),
+        (
+            b"a: 'b\n",
+            ", line 2, column 1: while scanning a quoted scalar in line 1, found unexpected end of stream",
+        ),
+        (b"a: b: c\n", ", line 1, column 5: mapping values are not allowed in this context"),
+        (
+            b"a: @b\n",
+            ", line 1, column 4: while scanning for the next token in line 1, found character that cannot",
+        ),
+        (b"a: 1\nb: {c: 1, c: 2}\n", ", line 2, column 11: the key 'c' occurs twice in one mapping"),
         (b"? [a]\n: b\n", ", line 1, column 3: expected a word as a key, found ['a']"),
         (b"a: *b\n", ", line 1, column 4: found undefined alias"),
-        (b"a: &b {c: *b}\n", ", line 1, column 4: an alias stands inside of what it stands for"),
-        (b"&b {c: *b}\n", ", line 1, column 1: an alias stands inside of what it stands for"),
+        (b"a: &b {c: *b}\n", ", line 1, column 4: found unconstructable recursive node"),
+        (b"&b {c: *b}\n", ", line 1, column 1: found unconstructable recursive node"),
         (b"a: &b {c: 1}\nd: {<<: *b}\n", ", line 2, column 5: YAML 1.2 merges no mappings with <<"),
-        (b"a: !!python/name:os.system x\n", ", line 1, column 4: unknown tag"),
-        (b"a: !!bool maybe\n", ": a value does not fit its tag (!!...)"),
-        (b"---\na: 1\n---\nb: 2\n", ", line 3, column 1: expected one document, begun in line 2: "),
+        (b"a: !!python/name:os.system x\n", ", line 1, column 4: could not determine a constructor for the tag"),
+        (b"a: !!bool maybe\n", ": a value that cannot be read: 'maybe'"),
+        (
+            b"---\na: 1\n---\nb: 2\n",
+            ", line 3, column 1: expected a single document in the stream in line 2, but found another document",
+        ),
         (b"a: 1\nb: \x00\n", ", line 2: a character that YAML does not allow"),
         (b"a: 1\nb: \xe9\n", ", line 2: expected text in UTF-8"),
         ("a: 1\n".encode("utf-16"), ", line 1: expected text in UTF-8"),
         (b"[" * 5000, ", line 1, column "),
-        (b"a: " + b"9" * 5000, ", line 1, column 4: expected a whole number of at most 18 digits"),
+        (b"a: " + b"9" * 5000, ": a value that cannot be read: Exceeds the limit"),
     ],
 )
 def test_what_is_no_mapping_in_yaml_is_said_with_file_line_and_column(
@@ -81,7 +99,7 @@ def test_what_is_no_mapping_in_yaml_is_said_with_file_line_and_column(
 @pytest.mark.parametrize("file", [STUDY_FILE, LANGUAGE_FILE, CLAIMS_FILE, EXCLUDED_FILE])
 def test_every_file_is_read_alike(project: Project, file: str) -> None:
     (project.root / file).write_bytes(b"a: 1\na: 2\n")
-    assert said_of(project) == f"{file}, line 2, column 1: the key 'a' stands twice in one mapping"
+    assert said_of(project) == f"{file}, line 2, column 1: the key 'a' occurs twice in one mapping"
 
 
 def test_a_byte_order_mark_means_nothing(project: Project) -> None:
@@ -158,15 +176,19 @@ def test_ten_seeds_may_be_written_with_a_zero_before(project: Project) -> None:
         ("SEEDS=3", "--config: SEEDS: unknown key; did you mean seeds?"),
         ("seeds.flm=3", "--config: seeds.flm: unknown key; did you mean seeds?"),
         ("studies=garden", "--config: studies: expected a list, found 'garden'"),
-        ("studies=[]", "--config: studies: expected more entries, at least 1, found []"),
+        ("studies=[]", "--config: studies: expected a list of at least 1, found []"),
         ("studies=[gardn]", "--config: studies: gardn: no config/studies/gardn.yaml; did you mean garden?"),
         (
             "studies=[garden, x y]",
-            "--config: studies[1]: expected lower-case letters, digits and hyphens, a letter first, found 'x y'",
+            "--config: studies[1]: expected text of the form ^[a-z][a-z0-9-]*$, found 'x y'",
         ),
         ("scope=quik", "--config: scope: expected report, reference, quick or sentinels, found 'quik'"),
         ("seeds=a: b", "--config: seeds: expected a whole number, found {'a': 'b'}"),
-        ("seeds=\t3", "--config seeds=\t3, line 1, column 1: a tab; YAML indents with spaces"),
+        (
+            "seeds=\t3",
+            "--config seeds=\t3, line 1, column 1: while scanning for the next token in line 1, found "
+            "character that cannot start any token",
+        ),
     ],
 )
 def test_an_override_is_checked_like_the_file(project: Project, text: str, said: str) -> None:
@@ -174,7 +196,7 @@ def test_an_override_is_checked_like_the_file(project: Project, text: str, said:
 
 
 def test_an_override_may_stand_once(project: Project) -> None:
-    assert said_of(project, "seeds=2", "seeds=3") == "--config seeds=3: seeds stands twice"
+    assert said_of(project, "seeds=2", "seeds=3") == "--config seeds=3: seeds occurs twice"
 
 
 @pytest.mark.parametrize(
@@ -186,7 +208,11 @@ def test_an_override_may_stand_once(project: Project) -> None:
         ("title: Miniature", "title: [a]", "title: expected text, found ['a']"),
         ("title:", "titel:", "titel: unknown key; did you mean title?"),
         ("rebuilt: true", "rebuilt: yes", "rebuilt: expected true or false, found 'yes'"),
-        ("  text: {language", "  Text: {language", "data.Text: expected lower-case letters, digits and hyphens"),
+        (
+            "  text: {language",
+            "  Text: {language",
+            "data.Text: expected text of the form ^[a-z][a-z0-9-]*$, found 'Text'",
+        ),
         ("  text: {language", "  1: {language", "data[1]: expected a word as a key, found 1"),
         (
             "language: garden,",
@@ -198,15 +224,19 @@ def test_an_override_may_stand_once(project: Project) -> None:
         ("test: 24}", "tests: 24}", "data.text.tests: unknown key; did you mean test?"),
         ("language: garden,", "task: recal,", "data.text.task: no tasks/recal.py; did you mean recall?"),
         ("test: 24}", "tests: 24}", "data.text.test: this key is required"),
-        ("epochs: 2", "epoch: 2", "training.epoch: loop has no such option; did you mean epochs?"),
+        ("epochs: 2", "epoch: 2", "training.epoch: unknown key; did you mean epochs?"),
         ("epochs: 2", "epochs: true", "training.epochs: expected a whole number, found true"),
         ("epochs: 2", "epochs: 0", "training: epochs 0: expected a finite number, at least 1"),
-        ("epochs: 2", "epochs: [2]", "training.epochs: expected true or false, a number or text, found [2]"),
-        ("epochs: 2", "epochs: ~", "training.epochs: expected true or false, a number or text, found nothing"),
+        ("epochs: 2", "epochs: [2]", "training.epochs: expected a whole number, found [2]"),
+        (
+            "epochs: 2",
+            "epochs: ~",
+            "training.epochs: expected true or false, a number, text or a list, found nothing",
+        ),
         ("rate: 0.003", "rate: fast", "training.learning_rate: expected a number, found 'fast'"),
         ("rate: 0.003", "rate: .nan", "training.learning_rate: expected a finite number, found nan"),
         ("rate: 0.003", "rate: 1e999", "training.learning_rate: expected a finite number, found inf"),
-        ("  flm:\n", "  flm_a:\n", "runs.flm_a: expected lower-case letters, digits and hyphens, a letter first"),
+        ("  flm:\n", "  flm_a:\n", "runs.flm_a: expected text of the form ^[a-z][a-z0-9-]*$, found 'flm_a'"),
         ("label: Transf", "lable: Transf", "runs.flm.lable: unknown key; did you mean label?"),
         ("label: Transformer", "label: 3", "runs.flm.label: expected text, found 3; quote it"),
         ("kind: transformer", "kind: Transformr", "runs.flm.model.kind: no models/Transformr.py; did you mean t"),
@@ -216,12 +246,16 @@ def test_an_override_may_stand_once(project: Project) -> None:
             "runs.flm.model.kind: models/sizes.py defines no class Options; known",
         ),
         ("kind: transformer", "kind: 3", "runs.flm.model.kind: expected the name of a plug-in, found 3; known: "),
-        ("d_model: 16", "d_modle: 16", "runs.flm.model.d_modle: transformer has no such option; did you mean d_m"),
+        ("d_model: 16", "d_modle: 16", "runs.flm.model.d_modle: unknown key; did you mean d_model?"),
         ("d_model: 16", "d_model: 16.0", "runs.flm.model.d_model: expected a whole number, found 16.0"),
         ("d_model: 16", "d_model: 15", "runs.flm.model: heads: 2 do not divide d_model, 15"),
         ("heads: 2", "tied: 1", "runs.flm.model.tied: expected true or false, found 1"),
-        ("heads: 2", "norm: true", "runs.flm.model.norm: true: known: post, pre"),
-        ("heads: 2", "positions: sinus", "runs.flm.model.positions: 'sinus': did you mean sinusoidal?"),
+        ("heads: 2", "norm: true", "runs.flm.model.norm: expected pre or post, found true"),
+        (
+            "heads: 2",
+            "positions: sinus",
+            "runs.flm.model.positions: expected sinusoidal, learned, none, rope or alibi, found 'sinus'",
+        ),
         ("{kind: flm}", "flm", "runs.flm.objective: expected a mapping, found 'flm'"),
         ("{kind: flm}", "{kind: flmm}", "runs.flm.objective.kind: no objectives/flmm.py; did you mean flm?"),
         (
@@ -238,7 +272,7 @@ def test_an_override_may_stand_once(project: Project) -> None:
         ("{kind: flm}", "{kind: flm}\n    l: 3", "runs.flm.l: unknown key; known: data, kind, label, "),
         ("kind: exact}", "kind: exakt}", "runs.exact.kind: no references/exakt.py; did you mean exact?"),
         ("kind: exact}", "kind: exact, seeds: 3}", "runs.exact.seeds: a reference run (kind: exact) has only"),
-        ("order: 3", "oder: 3", "runs.ngram.options.oder: ngram has no such option; did you mean order?"),
+        ("order: 3", "oder: 3", "runs.ngram.options.oder: unknown key; did you mean order?"),
         ("order: 3", "order: 0", "runs.ngram.options: order 0: expected 1 to 100"),
         ("order: 3", "corpus_seed: 1000", "runs.ngram.options.corpus_seed: expected a number below 1000"),
         (
@@ -259,10 +293,26 @@ def test_an_override_may_stand_once(project: Project) -> None:
         ),
         ("{runs: trained}", "{runs: [flmm]}", "evaluations.training.runs: flmm: did you mean flm?"),
         ("{runs: trained}", "{runs: [flm, 1]}", "evaluations.training.runs[1]: expected text, found 1; quote it"),
-        ("{runs: trained}", "{runs: []}", "evaluations.training.runs: expected all, trained or more entries"),
-        ("perplexity: {}", "perplexity: {options: {x: 1}}", "evaluations.perplexity.options.x: perplexity has no"),
-        ("perplexity: {}", "pronouns: {options: {window: 0}}", "evaluations.pronouns.options: window 0: expected"),
-        ("perplexity: {}", "prompts: {options: {least: 2}}", "evaluations.prompts.options: least 2.0: expected"),
+        (
+            "{runs: trained}",
+            "{runs: []}",
+            "evaluations.training.runs: expected all, trained or a list of at least 1, found []",
+        ),
+        (
+            "perplexity: {}",
+            "perplexity: {options: {x: 1}}",
+            "evaluations.perplexity.options.x: unknown key; known: none",
+        ),
+        (
+            "perplexity: {}",
+            "pronouns: {options: {slot: verb, antecedent: subject, window: 0}}",
+            "evaluations.pronouns.options: window 0: expected",
+        ),
+        (
+            "perplexity: {}",
+            "prompts: {options: {prompts: [she], slot: verb, least: 2}}",
+            "evaluations.prompts.options: least 2.0: expected",
+        ),
         (EVALUATIONS, "", "evaluations: expected a mapping, found nothing"),
         ("evaluations:", "tune:\nevaluations:", "tune: expected a value, found nothing"),
         (
@@ -285,7 +335,7 @@ def test_a_wrong_study_is_said_with_its_key(project: Project, old: str, new: str
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("  objectives:exact:", "  Exact:", "claims.Exact: expected LECTURE:NAME in lower-case letters"),
+        ("  objectives:exact:", "  Exact:", "claims.Exact: expected text of the form ^[a-z]+:"),
         (
             "  objectives:exact:",
             "  objectiv:exact:",
@@ -296,7 +346,7 @@ def test_a_wrong_study_is_said_with_its_key(project: Project, old: str, new: str
         ("kind: exact\n", "kind: exakt\n", "check.kind: exakt: did you mean exact?"),
         ("kind: exact\n", "at_most: 3\n", "check.kind: this key is required"),
         ("to: 0\n", "to: .nan\n", "check.to: expected a finite number, text or a list, found nan"),
-        ("to: 0\n", "to: []\n", "check.to: expected a number, text or more entries, at least 1, found []"),
+        ("to: 0\n", "to: []\n", "check.to: expected a number, text or a list of at least 1, found []"),
         ("study: garden, run: exact", "study: gardn, run: exact", "check: study gardn: did you mean garden?"),
         ("run: exact", "run: exact, minus: exact", "check.of: minus: exact is the run itself"),
         ("run: exact", "run: exact, seeds: 3", "check.of.seeds: expected mean, sd or share, found 3"),
@@ -340,23 +390,23 @@ def test_a_wrong_claim_is_said_with_its_key(project: Project, old: str, new: str
         (
             "{article: 0.66,",
             "{article: 1e-320,",
-            "draws.determiner: {'weights': {...}}: expected weights that give",
+            "draws.determiner: expected weights that give",
         ),
         ("{article: 0.66, possessive: 0.34}", "{article: 1e308, possessive: 1e308}", "draws.determiner: "),
         (
             "verb: {}",
             "verb: {rank: {exponent: 1e6, among: lexicon}}",
-            "draws.verb: {'rank': {...}}: expected weights",
+            "draws.verb: expected weights that give every value a probability above 1e-12, found {'rank': {...}}",
         ),
-        ("mean_sentences: 3", "mean_sentences: 1e300", "mean_sentences: 1e+300: expected at least 1, "),
-        ("mean_sentences: 3", "mean_sentences:", "mean_sentences: nothing: expected a number"),
-        ("[article, possessive]", "[article, true]", "lexicon.determiner[1]: true: expected text; quote it"),
+        ("mean_sentences: 3", "mean_sentences: 1e300", "mean_sentences: expected at least 1, "),
+        ("mean_sentences: 3", "mean_sentences:", "mean_sentences: expected a number, found nothing"),
+        ("[article, possessive]", "[article, true]", "lexicon.determiner[1]: expected text, found true; quote it"),
         (
             "withheld:",
             "withheld:\n  - {verb: pick, noun: plum}",
-            "withheld[1]: {'noun': 'plum', 'verb': 'pick'}: ",
+            "withheld[1]: expected every combination once, found {'noun': 'plum', 'verb': 'pick'}",
         ),
-        ("lexicon:", "lexikon:", "top level: 'lexikon': expected a known key; did you mean lexicon?"),
+        ("lexicon:", "lexikon:", "lexikon: unknown key; did you mean lexicon?"),
     ],
 )
 def test_a_wrong_grammar_is_said_with_its_key(project: Project, old: str, new: str, said: str) -> None:

@@ -130,7 +130,7 @@ def test_right_claims_are_read_in_their_order(tmp_path: Path) -> None:
             r"notes:c\.setting\.values: runs\.flm\.model\.layer: 'layer': did you mean layers",
         ),
         ("notes:c setting values", {"title.x": 2}, r"notes:c\.setting\.values: title\.x: 'x': known: none"),
-        ("notes a", {}, r"claims\.notes a: expected LECTURE:NAME in .*, found 'notes a'"),
+        ("notes a", {}, r"claims\.notes a: expected text of the form .*, found 'notes a'"),
     ],
 )
 def test_a_wrong_claim_names_its_place_and_the_remedy(
@@ -255,7 +255,7 @@ def test_a_claim_that_stands_twice_is_an_error(tmp_path: Path) -> None:
     root = write(tmp_path, CLAIMS)
     with (root / "config/claims/notes.yaml").open("a", encoding="utf-8") as file:
         file.write("  notes:a: {}\n")
-    with pytest.raises(ConfigError, match="stands twice"):
+    with pytest.raises(ConfigError, match="occurs twice"):
         read(root)
 
 
@@ -274,3 +274,12 @@ def test_no_item_of_the_project_is_both_claim_and_exclusion() -> None:
     found = read_claims(ROOT)
     assert found.excluded
     assert not found.claims.keys() & found.excluded.keys()
+
+
+def test_a_setting_may_be_a_list() -> None:
+    claims = read_claims()
+    name = "objectives:garden.flm.gen.top_p"
+    stated = claims.claims[name].setting
+    assert stated is not None
+    assert stated.values == {"evaluations.generation.options.decodings": ["sampling", "top-p 0.95"]}
+    assert settings(claims, Configuration({"studies": ["garden"]}))[name] == stated.values

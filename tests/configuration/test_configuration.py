@@ -75,7 +75,7 @@ def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> No
             "transfomer",
             r"runs\.flm\.model\.kind: no models/transfomer\.py; did you mean transformer",
         ),
-        ("runs.flm.model.d_modle", 1, r"runs\.flm\.model\.d_modle: .*did you mean d_model"),
+        ("runs.flm.model.d_modle", 1, r"runs\.flm\.model\.d_modle: unknown key; did you mean d_model"),
         (
             "runs.flm.model",
             {},
@@ -96,7 +96,7 @@ def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> No
         (
             "runs.Flm",
             {"label": "x"},
-            r"runs\.Flm: expected lower-case letters, .*, found 'Flm'",
+            r"runs\.Flm: expected text of the form .*, found 'Flm'",
         ),
         (
             "evaluations.perplexty",
@@ -104,16 +104,46 @@ def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> No
             r"evaluations\.perplexty: no evaluations/perplexty\.py; did you mean perplexity",
         ),
         ("evaluations.training.runs", ["flmm"], r"evaluations\.training\.runs: flmm: did you mean flm"),
-        ("evaluations.training.runs", ["flm", "flm"], r"evaluations\.training\.runs: flm stands twice"),
+        ("evaluations.training.runs", ["flm", "flm"], r"evaluations\.training\.runs: flm occurs twice"),
         (
             "evaluations.training.runs",
             ["flm", "exact"],
             r"training\.runs: exact: training measures runs that train",
         ),
         (
-            "evaluations.recall",
+            "evaluations.own",
+            {"kind": "perplexty"},
+            r"evaluations\.own\.kind: no evaluations/perplexty\.py; did you mean perplexity",
+        ),
+        (
+            "evaluations.cloze_bayes",
             {},
-            r"tiny\.yaml: evaluations\.recall\.runs: all: it can measure none of .* no run on a language",
+            r"evaluations\.cloze_bayes: expected text of the form .*, found 'cloze_bayes'",
+        ),
+        (
+            "evaluations.pronouns",
+            {"options": {"slot": "tail possessive"}},
+            r"evaluations\.pronouns\.options\.antecedent: this key is required$",
+        ),
+        (
+            "evaluations.prompts",
+            {"options": {"slot": "verb", "prompts": ["she", 3]}},
+            r"evaluations\.prompts\.options\.prompts\[1\]: expected text, found 3; quote it$",
+        ),
+        (
+            "evaluations.prompts",
+            {"options": {"slot": "verb", "prompts": "she picks"}},
+            r"evaluations\.prompts\.options\.prompts: expected a list, found 'she picks'$",
+        ),
+        (
+            "evaluations.cloze-lengths",
+            {"runs": ["flm"]},
+            r"cloze-lengths\.runs: flm: cloze_lengths needs infill, which objectives/flm\.py does not offer",
+        ),
+        (
+            "evaluations.recall-by-distance",
+            {},
+            r"evaluations\.recall-by-distance\.runs: all: it can measure none of .* no run on a language",
         ),
         (
             "evaluations.training.runs",
@@ -122,8 +152,8 @@ def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> No
         ),
         ("rebuilt", "yes", r"rebuilt: expected true or false, found 'yes'"),
         ("tune", grid({}, {"d_model": 8}) | {"run": "exact"}, r"tune\.run: exact: known: flm"),
-        ("tune", {"run": "flm", "seeds": 1, "grid": [{}]}, r"tune\.grid: expected more entries, at least 2"),
-        ("tune", grid({}, {}), r"tune\.grid: \{\} stands twice"),
+        ("tune", {"run": "flm", "seeds": 1, "grid": [{}]}, r"tune\.grid: expected a list of at least 2"),
+        ("tune", grid({}, {}), r"tune\.grid: \{\} occurs twice"),
         ("tune", grid({}, {"d_modle": 8}), r"tiny\.yaml: tune\.grid\[1\]\.d_modle: .*did you mean d_model"),
         (
             "tune",
@@ -163,8 +193,8 @@ def test_batches_that_are_stored_are_those_of_the_task(tmp_path: Path) -> None:
     [
         ({"studies": ["tiny"], "seed": 3}, r"config/config\.yaml: seeds: this key is required"),
         ({"studies": ["tiny"], "seeds": 3, "sedes": 3}, r"sedes: unknown key; did you mean seeds"),
-        ({"studies": [], "seeds": 3}, r"studies: expected more entries, at least 1"),
-        ({"studies": ["tiny", "tiny"], "seeds": 3}, r"config/config\.yaml: studies: tiny stands twice"),
+        ({"studies": [], "seeds": 3}, r"studies: expected a list of at least 1"),
+        ({"studies": ["tiny", "tiny"], "seeds": 3}, r"config/config\.yaml: studies: tiny occurs twice"),
         (
             {"studies": ["tny"], "seeds": 3},
             r"studies: tny: no config/studies/tny\.yaml; did you mean tiny",
@@ -186,7 +216,7 @@ def test_overrides_are_checked_like_the_file(tmp_path: Path) -> None:
         Configuration(overrides(["sedes=2"]), root)
     with pytest.raises(ConfigError, match=r"--config: seeds: expected a whole number, found 'two'"):
         Configuration(overrides(["seeds=two"]), root)
-    with pytest.raises(ConfigError, match=r"--config: studies: tiny stands twice"):
+    with pytest.raises(ConfigError, match=r"--config: studies: tiny occurs twice"):
         Configuration(overrides(["studies=[tiny, tiny]"]), root)
     with pytest.raises(ConfigError, match="expected KEY=VALUE"):
         overrides(["seeds"])
@@ -204,6 +234,34 @@ def test_an_evaluation_of_trained_models_measures_trained_runs_where_none_are_na
     configuration = Configuration(root=write(tmp_path, changed("evaluations.training", {})))
     assert configuration.evaluated("tiny", "training") == ["flm"]
     assert configuration.evaluated("tiny", "perplexity") == ["exact", "flm"]
+
+
+def test_an_evaluation_is_named_apart_from_its_kind(tmp_path: Path) -> None:
+    study = changed("evaluations.first", {"kind": "cloze_bayes", "runs": ["flm"]})
+    study["evaluations"]["whole-document"] = {"kind": "cloze_bayes", "options": {"until": "document"}}
+    study["evaluations"]["cloze-bayes"] = {}
+    found = Configuration(root=write(tmp_path, study)).studies["tiny"].evaluations
+    assert {found[name].kind for name in ("first", "whole-document", "cloze-bayes")} == {"cloze_bayes"}
+    assert found["whole-document"].options == {"items": 500, "until": "document"}
+    assert found["cloze-bayes"].options == {"items": 500, "until": "sentence"}
+
+
+def test_the_name_of_an_evaluation_is_no_part_of_its_recipe(tmp_path: Path) -> None:
+    from seedbed.pipeline.plan import Plan
+
+    one = Plan(Configuration(root=write(tmp_path, STUDY)))
+    two = Plan(Configuration(root=write(tmp_path, changed("evaluations.other", {"kind": "perplexity"}))))
+    assert one.row("tiny", "flm", "perplexity", 0) == two.row("tiny", "flm", "other", 0)
+
+
+def test_a_run_that_begins_with_the_weights_of_another_has_no_first_weights(tmp_path: Path) -> None:
+    study = changed("runs.second", STUDY["runs"]["flm"] | {"start": {"study": "tiny", "run": "flm"}})
+    study["evaluations"]["untouched"] = {}
+    configuration = Configuration(root=write(tmp_path, study))
+    assert configuration.evaluated("tiny", "untouched") == ["flm"]
+    study["evaluations"]["untouched"] = {"runs": ["second"]}
+    with pytest.raises(ConfigError, match=r"untouched\.runs: second: untouched needs the first weights, and this"):
+        Configuration(root=write(tmp_path, study))
 
 
 def test_a_run_may_name_its_seeds_and_an_override_counts_for_every_run(tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
+import ast
 import dataclasses
 import importlib
 import inspect
 import math
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -13,6 +16,7 @@ import pytest
 import seedbed.models
 from seedbed.configuration import plugins
 from seedbed.configuration.yaml import ConfigError
+from seedbed.measuring.trained import TrainedModel
 
 FOLDERS = ("models", "objectives", "evaluations", "references", "training")
 ALL = [(folder, name) for folder in FOLDERS for name in plugins.names(folder)]
@@ -25,7 +29,11 @@ def test_every_folder_has_a_plugin() -> None:
 @pytest.mark.parametrize(("folder", "name"), ALL)
 def test_options_read_from_the_source_are_those_of_the_module(folder: str, name: str) -> None:
     module = importlib.import_module(f"seedbed.{folder}.{name}")
-    assert plugins.options(folder, name, {}, "place") == dataclasses.asdict(module.Options())
+    fields = dataclasses.fields(module.Options)
+    required = {field.name: "a" for field in fields if field.default is dataclasses.MISSING}
+    texts = {"tuple[str, ...]": ("a",), "str": "a"}
+    required = {field.name: texts[field.type] for field in fields if field.name in required}
+    assert plugins.options(folder, name, required, "place") == dataclasses.asdict(module.Options(**required))
 
 
 def test_given_values_replace_defaults_and_a_whole_number_is_a_float() -> None:
@@ -38,7 +46,7 @@ def test_given_values_replace_defaults_and_a_whole_number_is_a_float() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"epoch": 3}, r"place\.epoch: loop has no such option; did you mean epochs"),
+        ({"epoch": 3}, r"place\.epoch: unknown key; did you mean epochs"),
         ({"epochs": "3"}, r"place\.epochs: expected a whole number, found '3'"),
         ({"epochs": True}, r"place\.epochs: expected a whole number, found true"),
         ({"learning_rate": math.nan}, r"place\.learning_rate: expected a finite number, found nan"),
@@ -51,20 +59,48 @@ def test_a_wrong_option_names_the_place_and_the_remedy(values: dict[str, object]
         plugins.options("training", "loop", values, "place")
 
 
+MODELS = {"Predictor", "Filler", "Infiller", "Continuer", "Writer", "TrainedModel"}
+
+
 @pytest.mark.parametrize("name", plugins.names("evaluations"))
-def test_what_an_evaluation_measures_is_read_from_its_parameters(name: str) -> None:
+def test_what_an_evaluation_needs_is_what_the_types_of_its_parameters_have(name: str) -> None:
     module = importlib.import_module(f"seedbed.evaluations.{name}")
-    model, source, _ = inspect.signature(module.evaluate, eval_str=True).parameters.values()
-    found = [{one.__name__ for one in get_args(each.annotation) or (each.annotation,)} for each in (model, source)]
-    assert [set(each) for each in plugins.measures(name)] == found
-    assert found[0] <= {"TrainedModel", "Predictor", "Filler", "Infiller", "Continuer", "Writer"}
-    assert found[1] <= {"Context", "TaskContext"}
+    model, context, _ = inspect.signature(module.evaluate, eval_str=True).parameters.values()
+    contexts = {one.__name__ for one in get_args(context.annotation) or (context.annotation,)}
+    sources = {"Context": {"language"}, "TaskContext": {"task"}}
+    assert (
+        {"language", "task"}
+        if plugins.source(name) == "any"
+        else {plugins.source(name)} == set().union(*(sources[one] for one in contexts))
+    )
+    assert model.annotation.__name__ in MODELS
+    assert (model.annotation is TrainedModel) == bool(set(plugins.needs(name)) & set(plugins.TRAINED))
+    for needed in plugins.needs(name):
+        assert needed in plugins.TRAINED or hasattr(model.annotation, needed)
+    tree = ast.parse(inspect.getsource(module))
+    used = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "model"
+    }
+    assert used <= {*plugins.needs(name), "parameters"}
 
 
-def test_what_a_protocol_asks_and_a_plugin_offers_are_methods_by_name() -> None:
-    assert plugins.asks("Predictor") == {"log_probabilities"}
-    assert plugins.offers("objectives", "flm") >= plugins.asks("Predictor")
-    assert plugins.offers("references", "exact") >= plugins.asks("Predictor")
+def test_what_training_gives_every_model_is_an_attribute_of_a_trained_model() -> None:
+    fields = {field.name for field in dataclasses.fields(TrainedModel)}
+    assert all(name in fields or hasattr(TrainedModel, name) for name in plugins.TRAINED)
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"), [one for one in ALL if one[0] in ("objectives", "references")], ids=lambda part: part
+)
+def test_what_an_objective_or_a_reference_offers_are_just_its_methods_that_evaluations_ask_for(
+    folder: str, name: str
+) -> None:
+    defined = getattr(importlib.import_module(f"seedbed.{folder}.{name}"), plugins.DEFINES[folder])
+    asked = {"log_probabilities", "fill", "infill", "continuation", "beginning"}
+    assert set(plugins.offers(folder, name)) == {method for method in asked if hasattr(defined, method)}
+    assert all(hasattr(TrainedModel, method) for method in plugins.offers(folder, name))
 
 
 def test_an_unknown_plugin_names_the_near_ones() -> None:
@@ -75,18 +111,28 @@ def test_an_unknown_plugin_names_the_near_ones() -> None:
 def test_a_choice_outside_a_literal_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "plugin.py"
     path.write_text("class Options:\n    cell: Literal['rnn', 'gru'] = 'rnn'\n")
-    option = plugins._declared(path)["cell"]
+    option = plugins._read_options(path)["cell"]
     assert option.check("gru", "place") == "gru"
-    with pytest.raises(ConfigError, match="did you mean gru"):
+    with pytest.raises(ConfigError, match="expected rnn or gru, found 'gruu'"):
         option.check("gruu", "place")
 
 
-@pytest.mark.parametrize("line", ["x: list[int] = []", "x: int = 1 + f()", "x: int | None = None"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x: list[int] = []",
+        "x: tuple[int] = (1,)",
+        "x: tuple[int, int] = (1, 2)",
+        "x: tuple[tuple[str, ...], ...] = ()",
+        "x: int = 1 + f()",
+        "x: int | None = None",
+    ],
+)
 def test_an_option_of_another_kind_is_refused_at_its_line(tmp_path: Path, line: str) -> None:
     path = tmp_path / "plugin.py"
     path.write_text(f"class Options:\n    {line}\n")
     with pytest.raises(ConfigError, match=r"plugin\.py:2"):
-        plugins._declared(path)
+        plugins._read_options(path)
 
 
 def test_checking_options_imports_no_torch() -> None:
@@ -101,7 +147,7 @@ def test_a_plugin_that_is_no_python_is_named_with_its_line(tmp_path: Path) -> No
     path = tmp_path / "plugin.py"
     path.write_text("x = 1\nclass Options\n")
     with pytest.raises(ConfigError, match=r"plugin\.py:2: "):
-        plugins._declared(path)
+        plugins._read_options(path)
 
 
 OPTIONS = "from dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Options:\n    size: int = 1\n"
@@ -123,10 +169,6 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     [
         (OPTIONS.replace("int = 1", "int = "), "src/seedbed/models/mine.py:6: no Python: "),
         ("\0" + OPTIONS, "src/seedbed/models/mine.py"),
-        (
-            OPTIONS.replace(" = 1", ""),
-            "place.size: mine requires this option",
-        ),
         (OPTIONS.replace("= 1", "= len('a')"), "src/seedbed/models/mine.py:6: size: int = len('a'): an option is"),
         (OPTIONS.replace("int = 1", "list = 1"), "src/seedbed/models/mine.py:6: size: list = 1: an option is int"),
         (
@@ -135,7 +177,16 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ),
         (
             OPTIONS.replace("int = 1", "Literal['a', 'b'] = 'c'"),
-            "src/seedbed/models/mine.py:6: size: Literal['a', 'b'] = 'c': 'c': known: a, b",
+            "src/seedbed/models/mine.py:6: size: Literal['a', 'b'] = 'c': expected a or b, found 'c'",
+        ),
+        (
+            OPTIONS.replace("int = 1", "tuple[int, ...] = (1, 'a')"),
+            "src/seedbed/models/mine.py:6: size: tuple[int, ...] = (1, 'a')[1]: expected a whole number, found",
+        ),
+        (OPTIONS.replace(" = 1", ""), "place.size: this key is required"),
+        (
+            OPTIONS + "\n\nOFFERS = ('fill',)\n\n\nclass Model: ...\n",
+            "place: models/mine.py: OFFERS: Model has no method fill",
         ),
         ("x = 1\n", "place.kind: models/mine.py defines no class Options; known: none"),
         (OPTIONS, "place: models/mine.py defines no Model"),
@@ -176,22 +227,35 @@ def _use_mine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("constants", "said"),
     [
-        ("model, context, options", "expected the type of model to be of .*Predictor.*; found none"),
+        ("", "src/seedbed/evaluations/mine.py: defines no constant NEEDS"),
+        ("NEEDS = ('netwrk',)", "src/seedbed/evaluations/mine.py: NEEDS: 'netwrk': did you mean network?"),
+        ("NEEDS = 'network'", "src/seedbed/evaluations/mine.py: NEEDS: expected a tuple of names"),
+        ("NEEDS = tuple('a')", "src/seedbed/evaluations/mine.py:1: NEEDS: expected a literal"),
+        ("NEEDS = ()", "src/seedbed/evaluations/mine.py: defines no constant SOURCE"),
         (
-            "model: Predictor, context: context.Context, options: Options",
-            "type of context .* found context.Context",
+            "NEEDS = ('log',)\nSOURCE = 'text'",
+            "src/seedbed/evaluations/mine.py: SOURCE: expected language, task or any, found 'text'",
         ),
     ],
 )
-def test_an_evaluation_must_say_by_known_types_what_it_measures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parameters: str, said: str
+def test_an_evaluation_must_say_what_it_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, constants: str, said: str
 ) -> None:
-    folder = tmp_path / "seedbed" / "evaluations"
+    folder = tmp_path / "src/seedbed/evaluations"
     folder.mkdir(parents=True)
-    (folder / "context.py").write_bytes((plugins.PACKAGE / "evaluations" / "context.py").read_bytes())
-    (folder / "untyped.py").write_text(f"def evaluate({parameters}): ...\n", encoding="utf-8")
-    monkeypatch.setattr(plugins, "PACKAGE", tmp_path / "seedbed")
-    with pytest.raises(ConfigError, match=said):
-        plugins.measures("untyped")
+    (folder / "mine.py").write_text(constants, encoding="utf-8")
+    monkeypatch.setattr(plugins, "PACKAGE", tmp_path / "src/seedbed")
+    with pytest.raises(ConfigError, match=f"^{re.escape(said)}"):
+        plugins.needs("mine"), plugins.source("mine")
+
+
+def test_every_file_of_evaluations_is_a_plugin() -> None:
+    files = {path.stem for path in (plugins.PACKAGE / "evaluations").glob("*.py")} - {"__init__"}
+    assert files == set(plugins.names("evaluations"))
+
+
+def test_no_file_name_is_used_three_times_in_the_package() -> None:
+    counts = Counter(path.name for path in plugins.PACKAGE.rglob("*.py"))
+    assert [name for name, count in counts.items() if count > 2] == ["__init__.py"]

@@ -42,7 +42,7 @@ def test_numbers_that_are_none_are_floats() -> None:
 def test_a_key_that_stands_twice_is_an_error_at_every_level(tmp_path: Path, text: str) -> None:
     path = tmp_path / "file.yaml"
     path.write_text(text)
-    with pytest.raises(ConfigError, match=r"file\.yaml.*stands twice"):
+    with pytest.raises(ConfigError, match=r"file\.yaml.*occurs twice"):
         read(path)
 
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents
 from seedbed.evaluations.agreement import Options, evaluate, hits
-from seedbed.evaluations.context import Context, Predictor
 from seedbed.languages.agreement import Beginnings, beginnings, words
 from seedbed.languages.automaton import Language
+from seedbed.measuring.context import Context, Predictor
 from seedbed.observations import Observation, condition_text
 from seedbed.references import exact, ngram
 

@@ -12,12 +12,12 @@ import torch
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations import cloze, cloze_bayes, cloze_bayes_document
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.holes import Holes, drawn
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.evaluations import cloze, cloze_bayes
 from seedbed.languages.automaton import Language
 from seedbed.log import Log
+from seedbed.measuring.context import Context
+from seedbed.measuring.holes import Holes, draw_holes
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import encoder_decoder, transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.objectives import flm, mlm, plm, span
@@ -30,7 +30,7 @@ ITEMS = 30
 
 @pytest.fixture(scope="module")
 def holes(context: Context) -> Holes:
-    return drawn(context.language, context.test, ITEMS)
+    return draw_holes(context.language, context.test, ITEMS)
 
 
 def new(objective: object, kind: ModuleType = transformer) -> TrainedModel:
@@ -70,10 +70,17 @@ def test_the_language_fills_its_own_holes_without_divergence(context: Context) -
     assert "cloze_forwards" not in found
 
 
-@pytest.mark.parametrize("method", [cloze, cloze_bayes, cloze_bayes_document])
-def test_a_window_is_not_below_the_exact_floor(context: Context, method: ModuleType) -> None:
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        (cloze, cloze.Options(ITEMS)),
+        (cloze_bayes, cloze_bayes.Options(ITEMS)),
+        (cloze_bayes, cloze_bayes.Options(ITEMS, "document")),
+    ],
+)
+def test_a_window_is_not_below_the_exact_floor(context: Context, method: ModuleType, options: object) -> None:
     reference = exact.Reference(exact.Options(5), context.language)
-    found = overall(list(method.evaluate(reference, context, method.Options(ITEMS))))
+    found = overall(list(method.evaluate(reference, context, options)))
     loss, floor = found["cloze_loss"], found["cloze_language_loss"]
     assert found["cloze_divergence"].value > -1e-12
     assert loss.item_error is not None
@@ -96,9 +103,9 @@ def test_every_word_is_put_into_the_hole_and_scored_with_what_follows(garden: La
     ]
 
 
-def test_whole_documents_are_scored_by_the_evaluation_of_that_name(context: Context) -> None:
+def test_whole_documents_are_scored_where_that_is_chosen(context: Context) -> None:
     recorded = Recorded()
-    found = overall(list(cloze_bayes_document.evaluate(recorded, context, cloze_bayes_document.Options(ITEMS))))
+    found = overall(list(cloze_bayes.evaluate(recorded, context, cloze_bayes.Options(ITEMS, "document"))))
     assert found["cloze_loss"].condition == {"method": "bayes", "until": "document"}
     whole = [
         int(candidates.lengths[index])
@@ -142,13 +149,13 @@ def test_forwards_are_counted(
 
 def test_what_is_read_is_a_share_of_the_documents(context: Context) -> None:
     read = [
-        overall(list(method.evaluate(Recorded(), context, method.Options(300))))["cloze_read"].value
-        for method in (cloze_bayes, cloze_bayes_document)
+        overall(list(cloze_bayes.evaluate(Recorded(), context, options)))["cloze_read"].value
+        for options in (cloze_bayes.Options(300), cloze_bayes.Options(300, "document"))
     ]
     assert read == [pytest.approx(8.718 / 25.154, abs=0.03), 1.0]  # a sentence and <bos>, of a document
 
 
-@pytest.mark.parametrize("method", [cloze, cloze_bayes, cloze_bayes_document])
+@pytest.mark.parametrize("method", [cloze, cloze_bayes])
 def test_no_holes_are_refused(method: ModuleType) -> None:
     with pytest.raises(ValueError, match="items 0: expected at least 1"):
         method.Options(items=0)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents
 from seedbed.evaluations.cloze_lengths import Options, evaluate
-from seedbed.evaluations.context import Context
 from seedbed.languages.infilling import log_probabilities
 from seedbed.languages.vocabulary import BEGIN, PERIOD
+from seedbed.measuring.context import Context
 
 Numbers = NDArray[np.float64]
 Tokens = NDArray[np.int64]

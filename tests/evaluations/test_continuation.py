@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
 from seedbed.evaluations.continuation import Options, evaluate
 from seedbed.languages.automaton import Language
 from seedbed.languages.exact import all_sentences, continuation_entropy
+from seedbed.measuring.context import Context
 from seedbed.observations import Observation
 from seedbed.references import exact, ngram
 

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
 from seedbed.evaluations.dependency import Options, evaluate
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.automaton import Language
 from seedbed.log import Log
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import encoder_decoder, recurrent, transformer, window
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.objectives import flm, mlm, plm, span

@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 
 from seedbed.configuration.configuration import ROOT
-from seedbed.evaluations.context import Context
+from seedbed.measuring.context import Context
 from seedbed.references import exact
 
 

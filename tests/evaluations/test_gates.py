@@ -8,9 +8,9 @@ import pytest
 import torch
 from recalling import CONTEXT, LSTM, TRANSFORMER, trained
 
-from seedbed.evaluations.gates import Options, evaluate, explained
-from seedbed.evaluations.recall_questions import ask
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.evaluations.gates import Options, evaluate, explained_share
+from seedbed.measuring.recall_questions import ask
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import gates
 from seedbed.observations import condition_text
 
@@ -69,10 +69,10 @@ def test_what_is_explained_is_the_variance_of_the_groups_means() -> None:
     groups = rng.integers(3, 7, 60)
     values = rng.normal(size=(60, 3)) + np.outer(groups, [1.0, 0.1, 0.0])
     fitted = np.stack([values[groups == group].mean(0) for group in groups])
-    assert explained(values, groups) == pytest.approx(fitted.var(0).sum() / values.var(0).sum())
-    assert explained(fitted, groups) == pytest.approx(1)
-    assert explained(values - fitted, groups) == pytest.approx(0, abs=1e-12)
-    assert math.isnan(explained(np.ones((60, 2)), groups))
+    assert explained_share(values, groups) == pytest.approx(fitted.var(0).sum() / values.var(0).sum())
+    assert explained_share(fitted, groups) == pytest.approx(1)
+    assert explained_share(values - fitted, groups) == pytest.approx(0, abs=1e-12)
+    assert math.isnan(explained_share(np.ones((60, 2)), groups))
 
 
 def test_a_model_without_an_lstm_is_refused() -> None:

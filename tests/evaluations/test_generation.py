@@ -10,19 +10,19 @@ import torch
 
 from seedbed.decoding.following import Following, Numbers
 from seedbed.documents import Documents, Tokens
-from seedbed.evaluations.context import Context, Writer
 from seedbed.evaluations.generation import Options, evaluate, measured
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.automaton import Language
 from seedbed.languages.exact import all_sentences
 from seedbed.log import Log
+from seedbed.measuring.context import Context, Writer
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.objectives import flm
 from seedbed.observations import Observation, condition_text
 from seedbed.references import exact, ngram
 
-SMALL = Options(per_document=2)
+SMALL = Options("tail possessive", "subject")
 SENTENCES = 600  # the context has 300 documents
 
 
@@ -32,7 +32,7 @@ def named(observations: list[Observation]) -> dict[str, Observation]:
 
 def judged(garden: Language, *texts: str) -> dict[str, float]:
     sentences = Documents.of(garden.encode(text) for text in texts)
-    return {name: one.value for name, one in named(list(measured(garden, sentences, {}, Options()))).items()}
+    return {name: one.value for name, one in named(list(measured(garden, sentences, {}, SMALL))).items()}
 
 
 def observed(model: Writer, context: Context, options: Options = SMALL) -> dict[str, Observation]:
@@ -174,7 +174,7 @@ def test_a_seed_draws_its_own_sentences_and_always_the_same(context: Context) ->
 
 
 def test_every_decoding_is_of_all_sentences(context: Context) -> None:
-    found = observed(untrained(context), context, replace(SMALL, decodings="greedy | temperature 0.5, top-k 3"))
+    found = observed(untrained(context), context, replace(SMALL, decodings=("greedy", "temperature 0.5, top-k 3")))
     assert {one.condition["decoding"] for one in found.values()} == {"greedy", "temperature 0.5, top-k 3"}
     assert found["distinct decoding=greedy"].value == 1 / SENTENCES
     assert {one.n for name, one in found.items() if name.startswith(("legal", "illegal"))} == {SENTENCES}
@@ -186,9 +186,9 @@ def test_every_decoding_is_of_all_sentences(context: Context) -> None:
         ({"per_document": 0}, "per_document 0: expected at least 1"),
         ({"longest": 0}, "longest 0: expected at least 1"),
         ({"window": 0}, "window 0: expected at least 1"),
-        ({"decodings": "sampling | top-q 0.9"}, "'top-q'.*top-p"),
+        ({"decodings": ("sampling", "top-q 0.9")}, "'top-q'.*top-p"),
     ],
 )
 def test_options_that_cannot_be_are_refused(option: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Options(**option)  # type: ignore[arg-type]
+        replace(SMALL, **option)  # type: ignore[arg-type]

@@ -9,16 +9,18 @@ import pytest
 import torch
 
 from seedbed.documents import Documents
-from seedbed.evaluations import head_ablations, perplexity, pronouns, subject_attention
-from seedbed.evaluations.context import Context
+from seedbed.evaluations import head_ablations, perplexity, pronouns
 from seedbed.evaluations.head_ablations import Options, evaluate
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.log import Log
+from seedbed.measuring.antecedent_attention import find_queries, shares_of_antecedent
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.objectives import flm
 from seedbed.observations import Observation, condition_text
 
+WORDS = Options("tail possessive", "subject")
 Found = dict[str, Observation]
 
 
@@ -33,7 +35,7 @@ def model() -> TrainedModel:
 @pytest.fixture(scope="module")
 def found(model: TrainedModel, context: Context) -> Found:
     return {
-        f"{one.metric} {condition_text(one.condition)}".strip(): one for one in evaluate(model, context, Options())
+        f"{one.metric} {condition_text(one.condition)}".strip(): one for one in evaluate(model, context, WORDS)
     }
 
 
@@ -48,7 +50,7 @@ def muted(model: TrainedModel, layer: int, heads: slice) -> TrainedModel:
 def expected(model: TrainedModel, context: Context) -> dict[str, float]:
     known = {
         f"{one.metric.removeprefix('pronoun_')} {one.condition['window']}": one.value
-        for one in pronouns.evaluate(model, context, pronouns.Options())
+        for one in pronouns.evaluate(model, context, pronouns.Options("tail possessive", "subject"))
     }
     rows = perplexity.evaluate(model, context, perplexity.Options())
     loss = next(one.value for one in rows if (one.metric, one.condition) == ("loss", {"sentences": "all"}))
@@ -92,7 +94,7 @@ def test_the_named_heads_are_chosen_by_the_even_documents_and_measured_on_the_od
     model: TrainedModel, context: Context, found: Found
 ) -> None:
     even, odd = (replace(context, test=context.test.take(range(first, 300, 2))) for first in (0, 1))
-    shares = subject_attention.shares(model, subject_attention.queries(even, subject_attention.Options()))
+    shares = shares_of_antecedent(model, find_queries(even, WORDS.slot, WORDS.antecedent))
     layer, head = np.unravel_index(shares.mean(1).argmax(), (2, 2))
 
     def without(layer: int, head: int, half: Context) -> float:
@@ -111,7 +113,7 @@ def test_the_named_heads_are_chosen_by_the_even_documents_and_measured_on_the_od
 def test_the_network_is_given_back_as_it_was(model: TrainedModel, context: Context, found: Found) -> None:
     again = {
         condition_text(one.condition): one
-        for one in head_ablations.evaluate(model, context, Options())
+        for one in head_ablations.evaluate(model, context, WORDS)
         if one.metric == "ablated_loss"
     }
     assert again["without=nothing"] == found["ablated_loss without=nothing"]
@@ -119,4 +121,4 @@ def test_the_network_is_given_back_as_it_was(model: TrainedModel, context: Conte
 
 def test_a_window_of_no_word_is_refused() -> None:
     with pytest.raises(ValueError, match="window 0: expected at least 1"):
-        Options(window=0)
+        Options("tail possessive", "subject", window=0)

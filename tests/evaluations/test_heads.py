@@ -9,11 +9,11 @@ import torch
 
 from seedbed.batching import pack
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
 from seedbed.evaluations.heads import Options, attention_shares, evaluate
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.agreement import beginnings, places
 from seedbed.log import Log
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import recurrent, transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.models.inspection import attention

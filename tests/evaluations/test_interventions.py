@@ -5,12 +5,12 @@ import torch
 
 from seedbed.documents import Documents
 from seedbed.evaluations.agreement import hits
-from seedbed.evaluations.context import Context
 from seedbed.evaluations.interventions import Options, evaluate
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.agreement import beginnings, places, words
 from seedbed.languages.automaton import Language
 from seedbed.log import Log
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.models.inspection import cut, restricted

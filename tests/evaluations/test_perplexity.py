@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
 from seedbed.evaluations.perplexity import Options, divergence, evaluate
 from seedbed.languages.automaton import Language
+from seedbed.measuring.context import Context
 from seedbed.observations import Observation
 from seedbed.references import exact
 

@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context, Predictor
 from seedbed.evaluations.pronouns import Options, evaluate
 from seedbed.languages import exact as quantities
 from seedbed.languages.automaton import Language
+from seedbed.measuring.context import Context, Predictor
 from seedbed.observations import Observation
 from seedbed.references import exact
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from conftest import OverDocuments
 
 Found = dict[tuple[str, object], Observation]
+WORDS = Options("tail possessive", "subject")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Fixed:
         return np.tile(np.log(row), (len(documents.tokens), 1))
 
 
-def observed(predictor: Predictor, context: Context, options: Options = Options()) -> Found:  # noqa: B008
+def observed(predictor: Predictor, context: Context, options: Options = WORDS) -> Found:
     return {(one.metric, one.condition["window"]): one for one in evaluate(predictor, context, options)}
 
 
@@ -67,7 +68,7 @@ def test_a_subject_is_inside_up_to_exactly_five_words_back(garden: Language, tex
 
 def test_the_window_is_an_option(garden: Language) -> None:
     context = written(garden, "she picks the plum from her own garden")
-    assert observed(Fixed(garden, {}), context, Options(window=4))["pronoun_count", "outside"].value == 1
+    assert observed(Fixed(garden, {}), context, replace(WORDS, window=4))["pronoun_count", "outside"].value == 1
 
 
 def test_the_language_itself_knows_every_pronoun(context: Context) -> None:

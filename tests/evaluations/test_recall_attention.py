@@ -11,12 +11,12 @@ from recalling import CONTEXT, LSTM, TRANSFORMER, trained
 from seedbed.batching import pack
 from seedbed.documents import Documents
 from seedbed.evaluations.recall_attention import Options, evaluate, look
-from seedbed.evaluations.recall_questions import ask
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.recall_questions import ask
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models.inspection import attention
 from seedbed.observations import Observation, condition_text
 
-SMALL = Options(distances="1 5 20 30")
+SMALL = Options(distances=(1, 5, 20, 30))
 
 
 def found(model: TrainedModel) -> dict[str, dict[str, Observation]]:

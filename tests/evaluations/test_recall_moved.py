@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from recalling import CONTEXT, TRANSFORMER, Answers, find_key, trained
 
-from seedbed.evaluations.context import Predictor
-from seedbed.evaluations.recall import Options as Unmoved
-from seedbed.evaluations.recall import evaluate as unmoved
+from seedbed.evaluations.recall_by_distance import Options as Unmoved
+from seedbed.evaluations.recall_by_distance import evaluate as unmoved
 from seedbed.evaluations.recall_moved import Options, evaluate
+from seedbed.measuring.context import Predictor
 
-SMALL = Options(distractors="3 20 40")
+SMALL = Options(distractors=(3, 20, 40))
 
 
 def accuracies(predictor: Predictor) -> dict[tuple[object, object], float]:
@@ -25,7 +25,7 @@ def test_the_key_stands_behind_equal_parts_of_the_distractors() -> None:
 
 
 def test_fewer_distractors_than_parts_have_each_place_once() -> None:
-    rows = list(evaluate(Answers(find_key), CONTEXT, Options(distractors="2", parts=4)))
+    rows = list(evaluate(Answers(find_key), CONTEXT, Options(distractors=(2,), parts=4)))
     assert [one.condition["before"] for one in rows if one.metric == "moved_accuracy"] == [0, 1, 2]
 
 
@@ -40,7 +40,7 @@ def test_whoever_trusts_the_first_token_is_right_only_where_training_had_the_key
 
 def test_a_key_that_is_not_moved_is_that_of_recall() -> None:
     model = trained(TRANSFORMER)
-    (expected,) = (one for one in unmoved(model, CONTEXT, Unmoved("20")) if one.metric == "recall_loss")
+    (expected,) = (one for one in unmoved(model, CONTEXT, Unmoved((20,))) if one.metric == "recall_loss")
     (found,) = (
         one
         for one in evaluate(model, CONTEXT, SMALL)

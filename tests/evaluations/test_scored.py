@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from torch import nn
 
-from seedbed.evaluations.context import Context
 from seedbed.evaluations.scored import Options, evaluate
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.log import Log
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.objectives import flm, mlm
 
 

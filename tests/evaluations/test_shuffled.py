@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
 from seedbed.evaluations.shuffled import Options, evaluate
 from seedbed.languages.vocabulary import BEGIN, END
+from seedbed.measuring.context import Context
 
 Numbers = NDArray[np.float64]
 

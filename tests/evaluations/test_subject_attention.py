@@ -9,17 +9,19 @@ from numpy.typing import NDArray
 
 from seedbed.batching import pack
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.subject_attention import Options, evaluate, largest, queries, shares
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.evaluations.subject_attention import Options, evaluate
 from seedbed.languages.automaton import Language
 from seedbed.log import Log
+from seedbed.measuring.antecedent_attention import find_queries, head_of_largest_share, shares_of_antecedent
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import recurrent, transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.models.inspection import attention
 from seedbed.objectives import flm
 from seedbed.observations import Observation
 
+WORDS = Options("tail possessive", "subject")
 PROMPT = "I grow my pretty tulip from"
 
 
@@ -55,7 +57,7 @@ def by_hand(model: TrainedModel, context: Context) -> NDArray[np.float64]:
 
 
 def test_shares_equal_those_counted_word_by_word(model: TrainedModel, context: Context) -> None:
-    found = shares(model, queries(context, Options()))
+    found = shares_of_antecedent(model, find_queries(context, WORDS.slot, WORDS.antecedent))
     np.testing.assert_allclose(found, by_hand(model, context), atol=1e-6)
     assert found.std() > 0.01
 
@@ -63,7 +65,10 @@ def test_shares_equal_those_counted_word_by_word(model: TrainedModel, context: C
 def test_a_row_is_the_mean_of_its_head_and_the_largest_is_chosen_by_one_half_and_told_of_the_other(
     model: TrainedModel, context: Context
 ) -> None:
-    found, asked = named(evaluate(model, context, Options())), queries(context, Options())
+    found, asked = (
+        named(evaluate(model, context, WORDS)),
+        find_queries(context, WORDS.slot, WORDS.antecedent),
+    )
     every = by_hand(model, context)
     expected = every.mean(1)
     for layer in (1, 2):
@@ -72,16 +77,16 @@ def test_a_row_is_the_mean_of_its_head_and_the_largest_is_chosen_by_one_half_and
             assert share.value == pytest.approx(expected[layer - 1, head - 1], abs=1e-6)
             assert share.n == len(asked.places)
     odd = asked.owners % 2 == 1
-    layer, head = largest(every[:, ~odd])
+    layer, head = head_of_largest_share(every[:, ~odd])
     assert found["largest_share", "subject"].value == pytest.approx(every[layer, odd, head].mean(), abs=1e-6)
 
 
 def test_the_words_of_a_subject_and_what_is_seen(garden: Language, model: TrainedModel) -> None:
     text = "<bos> she eats the fig . the children eat the ripe fig from their own yard . I eat the fig with my own"
     context = Context(garden, Documents.of([garden.encode(text), garden.encode("<bos> she eats the fig")]))
-    asked = queries(context, Options())
+    asked = find_queries(context, WORDS.slot, WORDS.antecedent)
     assert (asked.places.tolist(), asked.first.tolist(), asked.last.tolist()) == ([12, 21], [6, 17], [7, 17])
-    found = named(evaluate(model, context, Options()))
+    found = named(evaluate(model, context, WORDS))
     assert found["seen_positions",].value == (13 + 22) / 2
     assert found["uniform_share", "subject"].value == pytest.approx((2 / 13 + 1 / 22) / 2)
     assert (found["antecedent_words", "least"].value, found["antecedent_words", "most"].value) == (1, 2)
@@ -92,7 +97,10 @@ def test_a_head_that_compares_nothing_has_the_uniform_share(model: TrainedModel,
         for layer in model.network.layers:  # type: ignore[union-attr]
             layer.attention.project.weight[:16] = 0
             layer.attention.project.bias[:16] = 0
-    found, asked = named(evaluate(model, context, Options())), queries(context, Options())
+    found, asked = (
+        named(evaluate(model, context, WORDS)),
+        find_queries(context, WORDS.slot, WORDS.antecedent),
+    )
     uniform = (asked.last - asked.first + 1) / asked.seen
     assert found["uniform_share", "subject"].value == pytest.approx(uniform.mean())
     odd = asked.owners % 2 == 1
@@ -100,9 +108,9 @@ def test_a_head_that_compares_nothing_has_the_uniform_share(model: TrainedModel,
 
 
 def test_an_example_shows_the_weights_of_the_largest_head(model: TrainedModel, context: Context) -> None:
-    found = named(evaluate(model, context, Options(prompts=f"{PROMPT} | she picks")))
-    asked = queries(context, Options())
-    layer, head = largest(shares(model, asked)[:, asked.owners % 2 == 0])
+    found = named(evaluate(model, context, Options("tail possessive", "subject", (PROMPT, "she picks"))))
+    asked = find_queries(context, WORDS.slot, WORDS.antecedent)
+    layer, head = head_of_largest_share(shares_of_antecedent(model, asked)[:, asked.owners % 2 == 0])
     tokens = context.language.encode(f"<bos> {PROMPT}")
     weights = attention(model.network, pack(Documents.of([tokens])))[layer, -1, head]
     for position, word in enumerate(f"<bos> {PROMPT}".split()):
@@ -114,7 +122,7 @@ def test_a_test_set_without_the_words_says_nothing_of_a_largest_head(
     garden: Language, model: TrainedModel
 ) -> None:
     context = Context(garden, Documents.of([garden.encode("<bos> she eats the fig . <eos>")]))
-    found = named(evaluate(model, context, Options(prompts=PROMPT)))
+    found = named(evaluate(model, context, Options("tail possessive", "subject", (PROMPT,))))
     assert ("largest_share", "subject") not in found
     assert np.isnan(found["seen_positions",].value)
 
@@ -122,4 +130,4 @@ def test_a_test_set_without_the_words_says_nothing_of_a_largest_head(
 def test_a_model_without_attention_is_refused(context: Context) -> None:
     model = trained(unfilled(lambda: recurrent.Model(recurrent.Options(hidden=4), 100)))
     with pytest.raises(ValueError, match="no attention"):
-        list(evaluate(model, context, Options()))
+        list(evaluate(model, context, WORDS))

@@ -6,10 +6,10 @@ import pytest
 from torch import nn
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.evaluations.training import Options, evaluate
 from seedbed.log import Log
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 
 CORPUS = ("<bos> we eat the fig . <eos>", "<bos> she picks the plum . she picks the apple . <eos>")
 

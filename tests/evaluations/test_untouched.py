@@ -7,10 +7,10 @@ import torch
 from torch import nn
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.evaluations.untouched import Options, evaluate
 from seedbed.log import Log
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models.positions import LearnedPositions
 
 NEXT_TOKEN = SimpleNamespace(log_probabilities=None)
@@ -62,8 +62,3 @@ def test_a_table_that_is_used_up_has_no_untouched_rows(context: Context) -> None
 def test_a_model_without_a_table_is_refused_with_the_remedy(context: Context) -> None:
     with pytest.raises(ValueError, match=r"table\.weight.*evaluations\.untouched\.runs"):
         untouched(nn.Linear(2, 2), [3], context)
-
-
-def test_an_objective_that_reads_the_last_token_is_refused_with_the_remedy(context: Context) -> None:
-    with pytest.raises(ValueError, match=r"next token.*evaluations\.untouched\.runs"):
-        list(evaluate(model(Positioned(8), [3], SimpleNamespace(fill=None)), context, Options()))

@@ -208,7 +208,7 @@ def test_blocks_count_as_the_lecture_says(d_model: int, inner: int, block: int, 
     [
         ({"d_model": 63, "heads": 3}, "even d_model, not 63"),
         ({"heads": 5}, "heads: 5 do not divide d_model, 64"),
-        ({"decoder_layers": 0}, "decoder_layers is at least 1, not 0"),
+        ({"decoder_layers": 0}, "decoder_layers 0: expected at least 1"),
         ({"embedding_std": -1.0}, "embedding_std is at least 0, not -1"),
     ],
 )

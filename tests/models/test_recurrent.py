@@ -145,8 +145,8 @@ def test_a_high_forget_gate_keeps_the_cell() -> None:
     [
         ({"cell": "gru", "forget_bias": 1.0}, "only the lstm has a forget gate"),
         ({"tied": True}, "embedding and hidden to be equal, not 64 and 140"),
-        ({"hidden": 0}, "hidden is at least 1, not 0"),
-        ({"layers": 0}, "layers is at least 1, not 0"),
+        ({"hidden": 0}, "hidden 0: expected at least 1"),
+        ({"layers": 0}, "layers 0: expected at least 1"),
         ({"embedding_std": -1.0}, "embedding_std is at least 0, not -1"),
     ],
 )

@@ -52,7 +52,7 @@ def test_the_default_size_is_near_that_of_the_lectures_transformer() -> None:
 
 @pytest.mark.parametrize("name", ["words", "embedding", "hidden"])
 def test_a_size_below_one_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} is at least 1, not 0"):
+    with pytest.raises(ValueError, match=f"{name} 0: expected at least 1"):
         Options(**{name: 0})
 
 

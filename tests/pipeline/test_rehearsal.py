@@ -14,7 +14,7 @@ from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.yaml import ConfigError
 from seedbed.errors import SeedbedError
 from seedbed.evaluations import perplexity
-from seedbed.evaluations.context import Context, Predictor
+from seedbed.measuring.context import Context, Predictor
 from seedbed.models.embedding import Embedding
 from seedbed.observations import Observation
 from seedbed.pipeline.jobs.corpus import Corpus
@@ -36,7 +36,7 @@ runs:
   exact: {label: the language itself, kind: exact}
 evaluations:
   perplexity: {}
-  prompts: {options: {prompts: a a, slot: word}}
+  prompts: {options: {prompts: [a a], slot: word}}
 """
 LANGUAGE = """
 tokens: {begin: <bos>, end: <eos>, period: "."}
@@ -92,13 +92,13 @@ def test_a_right_project_passes_and_nothing_is_kept(project: Project) -> None:
     ("old", "new", "said"),
     [
         (
-            "prompts: a a",
-            "prompts: a d",
+            "prompts: [a a]",
+            "prompts: [a d]",
             "evaluations.prompts, measuring flm: no token 'd' in this vocabulary; known: ",
         ),
-        ("prompts: a a", "prompts: a .", "evaluations.prompts, measuring flm: no document begins so: '.'"),
+        ("prompts: [a a]", "prompts: [a .]", "evaluations.prompts, measuring flm: no document begins so: '.'"),
         ("slot: word", "slot: wrd", "evaluations.prompts, measuring flm: no slot 'wrd' in this language; did"),
-        ("prompts: a a", "prompts: a a | a a", "evaluations.prompts, measuring flm: measured twice: "),
+        ("prompts: [a a]", "prompts: [a a, a a]", "evaluations.prompts, measuring flm: measured twice: "),
         (
             "positions: learned",
             "positions: learned, max_positions: 3",
@@ -215,9 +215,20 @@ def test_a_run_that_begins_with_anothers_weights_is_rehearsed_after_it(project: 
     rehearse(_plan(project))
 
 
+def test_two_evaluations_of_one_kind_measure_under_different_conditions(project: Project) -> None:
+    other = "perplexity: {}\n  more-prompts: {kind: prompts, options: {prompts: [b], slot: word}}"
+    project.edit("config/studies/letters.yaml", "perplexity: {}", other)
+    rehearse(_plan(project))
+    project.edit("config/studies/letters.yaml", "[b]", "[a a]")
+    with pytest.raises(SeedbedError, match=r"measured twice: .*next_probability \(prompt=a a;token="):
+        rehearse(_plan(project))
+
+
 def test_everything_that_fails_is_said_at_once(project: Project) -> None:
-    project.edit("config/studies/letters.yaml", "prompts: a a, slot: word", "prompts: a d, slot: word")
-    project.edit("config/studies/letters.yaml", "perplexity: {}", "pronouns: {options: {slot: wrd}}")
+    project.edit("config/studies/letters.yaml", "prompts: [a a], slot: word", "prompts: [a d], slot: word")
+    project.edit(
+        "config/studies/letters.yaml", "perplexity: {}", "pronouns: {options: {slot: wrd, antecedent: word}}"
+    )
     with pytest.raises(ConfigError) as error:
         rehearse(_plan(project))
     assert [line.split(": ")[1] for line in str(error.value).splitlines()] == [

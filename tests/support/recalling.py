@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents, Tokens
-from seedbed.evaluations.context import TaskContext
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.log import Log
+from seedbed.measuring.context import TaskContext
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import recurrent, transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.objectives import answer

@@ -81,7 +81,7 @@ CHANGES = {
     ),
     "the recipe of all": Change(GARDEN, "epochs: 2", "epochs: 3", TRAINED),
     "how trained models predict": Change(
-        "src/seedbed/evaluations/trained.py",
+        "src/seedbed/measuring/trained.py",
         "self.network.eval()",
         "self.network.train(False)",
         [*EVALUATED, "evaluate window perplexity", "evaluate window training"],

@@ -10,7 +10,8 @@ import math
 import statistics
 
 from seedbed.configuration import plugins
-from seedbed.configuration.configuration import TUNING_SEEDS, Run, tuned
+from seedbed.configuration.schema import TUNING_SEEDS, Run
+from seedbed.configuration.studies import tuning_runs
 from seedbed.configuration.yaml import ConfigError
 from seedbed.documents import Documents
 from seedbed.pipeline.jobs.corpus import Corpus
@@ -33,13 +34,13 @@ def tune(plan: Plan, study: str) -> None:
     seeds = range(TUNING_SEEDS, TUNING_SEEDS + grid.seeds)
     validation = plan.corpus(study, data, "validation", None)
     corpora = {seed: plan.corpus(study, data, "training", seed) for seed in seeds}
-    with plugins.explained(f"{place}: data.{data}"):
+    with plugins.errors_at(f"{place}: data.{data}"):
         held_out = validation.draw()
         documents = {seed: corpus.draw() for seed, corpus in corpora.items()}
     results = []
-    for index, (choice, run) in enumerate(zip(grid.grid, tuned(entry, place), strict=True)):
+    for index, (choice, run) in enumerate(zip(grid.grid, tuning_runs(entry, place), strict=True)):
         trainings = [_training(study, name, run, seed, corpora[seed], validation) for seed in seeds]
-        with plugins.explained(f"{place}: tune.grid[{index}]"):
+        with plugins.errors_at(f"{place}: tune.grid[{index}]"):
             losses = [_loss(one, documents[one.seed], held_out) for one in trainings]
         results.append((losses, choice))
         print(f"{choice}: {', '.join(f'{loss:.4f}' for loss in losses)}", flush=True)

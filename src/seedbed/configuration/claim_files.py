@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from seedbed.configuration.configuration import ROOT, Configuration
-from seedbed.configuration.validation import together, validated
+from seedbed.configuration.validation import together, validate
 from seedbed.configuration.yaml import ConfigError, read
-from seedbed.messages import nearest, shown
+from seedbed.messages import nearest, quote, unexpected
 from seedbed.observations import Scalar, condition_text
 from seedbed.statistics.claims import (
     DEMONSTRATIONS,
@@ -55,14 +55,14 @@ def read_claims(root: Path = ROOT) -> Claims:
 
 def _lecture_claims(path: Path) -> dict[str, Claim]:
     place = f"config/claims/{path.name}"
-    entries = validated(ClaimsFile, read(path, place), place).claims
+    entries = validate(ClaimsFile, read(path, place), place).claims
     _check_lecture(entries, path.stem, place)
     return {name: expand(claim) for name, claim in entries.items()}
 
 
 def _excluded(path: Path) -> dict[str, Excluded]:
     place = f"config/claims/{path.name}"
-    return validated(ExcludedFile, read(path, place), place).excluded
+    return validate(ExcludedFile, read(path, place), place).excluded
 
 
 def check_names(claims: Claims, configuration: Configuration) -> None:
@@ -224,10 +224,10 @@ def _at(merged: object, path: str, place: str) -> object:
     for key in path.split("."):
         known = merged if isinstance(merged, dict) else {}
         if key not in known:
-            raise ConfigError(f"{place}.values: {path}: {shown(key)}: {nearest(key, known)}")
+            raise ConfigError(f"{place}.values: {path}: {quote(key)}: {nearest(key, known)}")
         merged = known[key]
-    if isinstance(merged, dict | list):
-        raise ConfigError(f"{place}.values: {path}: expected the path of one value, found {shown(merged)}")
+    if isinstance(merged, dict):
+        raise ConfigError(f"{place}.values: {path}: {unexpected(merged, 'the path of one value or list')}")
     return merged
 
 

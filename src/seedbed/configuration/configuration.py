@@ -6,152 +6,25 @@ module carries values and computes no result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
-
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
-    model_validator,
-)
 
 from seedbed.configuration import plugins
 from seedbed.configuration.demonstrations import PLACE, Demonstration, read_demonstrations
-from seedbed.configuration.validation import together, validated
+from seedbed.configuration.schema import Data, Run, Settings, Start, Study, whole_number
+from seedbed.configuration.studies import obstacle, read_study
+from seedbed.configuration.validation import together, validate
 from seedbed.configuration.yaml import ConfigError, read, read_text
 from seedbed.messages import nearest
 from seedbed.statistics.claims import DEMONSTRATIONS
 
 #: The folder that holds config/, workflow/ and src/.
 ROOT = plugins.PACKAGE.parents[1]
-#: Seeds from here on are for `make tune` alone and never reported.
-TUNING_SEEDS = 1000
 #: A sentinel's training steps, and its validation and test documents.
 SENTINEL_STEPS = 150
 #: The epochs of a quick build, and the validation and test documents of quick builds and sentinels.
 QUICK_EPOCHS, FEW_DOCUMENTS = 1, 200
-
-_Item = TypeVar("_Item")
-
-
-def _distinct(items: list[_Item]) -> list[_Item]:
-    twice = [item for index, item in enumerate(items) if item in items[:index]]
-    if twice:
-        raise ValueError(f"{twice[0]} stands twice")
-    return items
-
-
-Name = Annotated[str, Field(pattern="^[a-z][a-z0-9-]*$")]
-PluginName = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")]
-Text = Annotated[StrictStr, Field(min_length=1)]
-Seed = Annotated[StrictInt, Field(ge=0, lt=TUNING_SEEDS)]
-Scalar = StrictBool | StrictInt | StrictFloat | StrictStr
-Values = dict[str, Scalar]
-Distinct = AfterValidator(_distinct)
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Data(_Strict):
-    """One data set of a study: how many documents of which language or task."""
-
-    language: Name | None = None
-    task: PluginName | None = None
-    options: Values = {}
-    training: Annotated[StrictInt, Field(ge=1)]
-    validation: Annotated[StrictInt, Field(ge=1)]
-    test: Annotated[StrictInt, Field(ge=1)]
-
-    @model_validator(mode="after")
-    def _has_one_source(self) -> Data:
-        if (self.language is None) == (self.task is None):
-            raise ValueError(
-                "expected either language, a file of config/languages/, or task, of src/seedbed/tasks/"
-            )
-        if self.language and self.options:
-            raise ValueError("a language has no options; they belong to a task")
-        return self
-
-
-class Start(_Strict):
-    """The run whose weights of the same seed a training begins with."""
-
-    study: Name
-    run: Name
-
-
-class Run(_Strict):
-    """A training recipe, or a reference run (``kind``), which trains nothing."""
-
-    label: Text
-    data: Name = "text"
-    kind: PluginName | None = None
-    options: Values = {}
-    model: Values = {}
-    objective: Values = {}
-    training: Values = {}
-    streams: dict[Literal["data", "initialisation", "order", "corruption"], Seed] = {}
-    seeds: Annotated[StrictInt, Field(ge=1, lt=TUNING_SEEDS)] | None = None
-    start: Start | None = None
-    quick: StrictBool = False
-
-    @property
-    def trained(self) -> bool:
-        """Whether this run trains, so that it has seeds."""
-        return self.kind is None
-
-
-class Evaluation(_Strict):
-    """Which runs an evaluation measures, and its options."""
-
-    kind: PluginName = "x"
-    runs: Literal["all", "trained"] | Annotated[list[Name], Field(min_length=1), Distinct] = "all"
-    options: Values = {}
-
-
-class Tune(_Strict):
-    """What the lecture leaves open in a study: the run to try it on and the grid of model options."""
-
-    run: Name
-    seeds: Annotated[StrictInt, Field(ge=1)]
-    grid: Annotated[list[Values], Field(min_length=2), Distinct]
-
-
-class Study(_Strict):
-    """A subject with its data sets, runs and evaluations (config/studies/NAME.yaml)."""
-
-    title: Text
-    lead: Text
-    rebuilt: StrictBool = False
-    data: Annotated[dict[Name, Data], Field(min_length=1)]
-    training: Values = {}
-    runs: Annotated[dict[Name, Run], Field(min_length=1)]
-    evaluations: Annotated[dict[PluginName, Evaluation], Field(min_length=1)]
-    tune: Tune | None = None
-
-
-class Settings(_Strict):
-    """config/config.yaml: which studies, the number of seeds where a run names none, and how much is built.
-
-    ``scope`` is ``report`` for all; ``reference`` for all, with ``reference_seeds`` where a run names none;
-    ``quick`` for one seed of the runs marked so, trained briefly; ``sentinels`` for the same, with trainings of
-    150 steps.
-    """
-
-    studies: Annotated[list[Name], Field(min_length=1), Distinct]
-    seeds: Annotated[StrictInt, Field(ge=1, lt=TUNING_SEEDS)]
-    reference_seeds: Annotated[StrictInt, Field(ge=1, lt=TUNING_SEEDS)] = 10
-    scope: Literal["report", "reference", "quick", "sentinels"] = "report"
 
 
 class Configuration:
@@ -166,15 +39,15 @@ class Configuration:
         self.overrides = dict(overrides or {})
         place = "config/config.yaml"
         written = read(root / place, place)
-        self._planned = validated(Settings, written, place)
+        self._planned = validate(Settings, written, place)
         self.settings = (
-            validated(Settings, written | self.overrides, "--config") if self.overrides else self._planned
+            validate(Settings, written | self.overrides, "--config") if self.overrides else self._planned
         )
         place = f"{'--config' if 'studies' in self.overrides else place}: studies"
-        steps = [partial(self._study, name, place) for name in self.settings.studies]
+        steps = [partial(self._read_study, name, place) for name in self.settings.studies]
         #: The studies as their files describe them, and as the scope builds them.
         self.described = dict(zip(self.settings.studies, together(steps), strict=True))
-        self.studies = {name: _reduced(study, self.settings.scope) for name, study in self.described.items()}
+        self.studies = {name: _reduce(study, self.settings.scope) for name, study in self.described.items()}
         self._check_starts()
         #: What needs no training and no run.
         self.demonstrations: dict[str, Demonstration] = read_demonstrations(root)
@@ -191,7 +64,7 @@ class Configuration:
 
     @property
     def folder(self) -> Path:
-        """Where results/ stands: paths hold no scope, and a quick build would overwrite a full one beside it."""
+        """The folder that results/ is in: paths hold no scope, so a quick build needs a folder of its own."""
         return Path(self.settings.scope) if self.quick else Path()
 
     def runs(self, study: str) -> dict[str, Run]:
@@ -240,12 +113,12 @@ class Configuration:
     def evaluated(self, study: str, evaluation: str) -> list[str]:
         """The runs of a study that an evaluation measures now; ``all`` are those that it can measure."""
         entry = self.studies[study]
-        chosen = entry.evaluations[evaluation].runs
+        asked = entry.evaluations[evaluation]
         return [
             name
             for name, run in self.runs(study).items()
-            if (name in chosen if isinstance(chosen, list) else run.trained or chosen == "all")
-            and not _obstacle(evaluation, run, entry)
+            if (name in asked.runs if isinstance(asked.runs, list) else run.trained or asked.runs == "all")
+            and not obstacle(asked, run, entry)
         ]
 
     @cached_property
@@ -259,35 +132,13 @@ class Configuration:
         } | {
             entry.language: f"{PLACE}: {name}: of" for name, entry in self.demonstrations.items() if entry.language
         }
-        steps = [partial(self._named, "languages", name, place) for name, place in sorted(used.items())]
+        steps = [partial(self._read_named, "languages", name, place) for name, place in sorted(used.items())]
         return dict(zip(sorted(used), together(steps), strict=True))
 
-    def _study(self, name: str, named: str) -> Study:
+    def _read_study(self, name: str, named: str) -> Study:
         if name == DEMONSTRATIONS:
             raise ConfigError(f"{named}: {name}: {PLACE} has this name in the table of observations; take another")
-        content, place = self._named("studies", name, named), f"config/studies/{name}.yaml"
-        study = validated(Study, content, place)
-        training = plugins.options("training", "loop", study.training, f"{place}: training")
-        study = study.model_copy(update={"training": training})
-        _check_names(study, place)
-        runs = [partial(_resolved, run, study, f"{place}: runs.{key}") for key, run in study.runs.items()]
-        evaluations = [
-            partial(_measuring, key, entry, f"{place}: evaluations.{key}")
-            for key, entry in study.evaluations.items()
-        ]
-        data = [partial(_drawn, entry, f"{place}: data.{key}") for key, entry in study.data.items()]
-        steps: list[Callable[[], Run | Evaluation | Data]] = [*runs, *evaluations, *data]
-        resolved = iter(together(steps))  # each part takes as many as it has names
-        parts = {
-            key: dict(zip(getattr(study, key), resolved, strict=False)) for key in ("runs", "evaluations", "data")
-        }
-        study = study.model_copy(update=parts)
-        together(
-            partial(_check_measurable, key, study, f"{place}: evaluations.{key}") for key in study.evaluations
-        )
-        _check_stored_batches(study, place)
-        tuned(study, place)
-        return study
+        return read_study(self._read_named("studies", name, named), f"config/studies/{name}.yaml")
 
     def _check_starts(self) -> None:
         """Every run that begins with another's weights finds them: same network, a seed for each of its own."""
@@ -316,7 +167,7 @@ class Configuration:
                 f"{place}: {start.run} has {there} seeds and {name} {wanted}; give {name} seeds: {there}"
             )
 
-    def _named(self, folder: str, name: str, named: str) -> dict[str, object]:
+    def _read_named(self, folder: str, name: str, named: str) -> dict[str, object]:
         """The content of a file that the key ``named`` asks for."""
         place = f"config/{folder}/{name}.yaml"
         path = self.root / place
@@ -338,157 +189,36 @@ def overrides(texts: Iterable[str]) -> dict[str, object]:
         if not key or not value:
             raise ConfigError(f"--config {text}: expected KEY=VALUE, such as seeds=3")
         if key in found:
-            raise ConfigError(f"--config {text}: {key} stands twice")
+            raise ConfigError(f"--config {text}: {key} occurs twice")
         found[key] = read_text(value, f"--config {text}")
     return found
 
 
-def _check_names(study: Study, place: str) -> None:
-    named: list[tuple[str, str, Collection[str]]] = [
-        (f"runs.{key}.data", run.data, study.data) for key, run in study.runs.items()
-    ]
-    for key, evaluation in study.evaluations.items():
-        chosen = evaluation.runs if isinstance(evaluation.runs, list) else []
-        named += [(f"evaluations.{key}.runs", name, study.runs) for name in chosen]
-    if study.tune:
-        named += [("tune.run", study.tune.run, [name for name, run in study.runs.items() if run.trained])]
-    wrong = [(key, name, known) for key, name, known in named if name not in known]
-    if wrong:
-        raise ConfigError(
-            "\n".join(f"{place}: {key}: {name}: {nearest(name, known)}" for key, name, known in wrong)
-        )
-
-
-def _check_stored_batches(study: Study, place: str) -> None:
-    """Where a training reads its documents as they are stored, its steps are the batches that the task drew."""
-    for key, run in study.runs.items():
-        drawn = study.data[run.data].options.get("batch")
-        if run.training.get("order") == "stored" and drawn not in (None, run.training["batch"]):
-            raise ConfigError(
-                f"{place}: runs.{key}.training.batch: {run.training['batch']}, but its data set {run.data} is "
-                f"drawn in batches of {drawn} and read as it is stored; make them equal, or order: shuffled"
-            )
-
-
-def _resolved(run: Run, study: Study, place: str) -> Run:
-    """The run with every option that it leaves out filled in, so that a changed default changes the recipe."""
-    if run.kind is not None:
-        for key in ("model", "objective", "training", "streams", "seeds", "start", "quick"):
-            if getattr(run, key):
-                raise ConfigError(
-                    f"{place}.{key}: a reference run (kind: {run.kind}) has only label, data and options"
-                )
-        plugins.check_name("references", run.kind, f"{place}.kind")
-        options = plugins.options("references", run.kind, run.options, f"{place}.options")
-        if int(options.get("corpus_seed", 0)) >= TUNING_SEEDS:
-            raise ConfigError(
-                f"{place}.options.corpus_seed: expected a number below {TUNING_SEEDS}, as of any seed"
-            )
-        return run.model_copy(update={"options": options})
-    if run.options:
-        raise ConfigError(f"{place}.options: a trained run writes its options under model, objective and training")
-    model, objective, training = together(
-        [
-            lambda: plugins.kind_and_options("models", run.model, f"{place}.model"),
-            lambda: plugins.kind_and_options("objectives", run.objective, f"{place}.objective"),
-            lambda: plugins.options("training", "loop", study.training | run.training, f"{place}.training"),
-        ]
-    )
-    return run.model_copy(update={"model": model, "objective": objective, "training": training})
-
-
-def _measuring(name: str, entry: Evaluation, place: str) -> Evaluation:
-    """The evaluation with every option filled in."""
-    plugins.check_name("evaluations", name, place)
-    options = plugins.options("evaluations", name, entry.options, f"{place}.options")
-    return entry.model_copy(update={"kind": name, "options": options})
-
-
-def _check_measurable(name: str, study: Study, place: str) -> None:
-    """Every run that an evaluation names is one that it can measure; where it names none, there is one at all."""
-    chosen = study.evaluations[name].runs
-    if isinstance(chosen, list):
-        for run in chosen:
-            if obstacle := _obstacle(name, study.runs[run], study):
-                raise ConfigError(f"{place}.runs: {run}: {obstacle}")
-        return
-    runs = [run for run in study.runs.values() if run.trained or chosen == "all"]
-    obstacles = [_obstacle(name, run, study) for run in runs]
-    if all(obstacles):
-        reason = next(iter(obstacles), "no run trains")
-        raise ConfigError(f"{place}.runs: {chosen}: it can measure none of the study's runs: {reason}")
-
-
-def _obstacle(evaluation: str, run: Run, study: Study) -> str:
-    """Why an evaluation cannot measure a run; empty where it can."""
-    models, contexts = plugins.measures(evaluation)
-    source, context = ("task", "TaskContext") if study.data[run.data].task else ("language", "Context")
-    if context not in contexts:
-        return f"{evaluation} measures no run on a {source}"
-    folder, kind = ("objectives", str(run.objective["kind"])) if run.trained else ("references", str(run.kind))
-    offered = plugins.offers(folder, kind)
-    protocols = models - {"TrainedModel"}
-    if ("TrainedModel" in models and run.trained) or any(plugins.asks(one) <= offered for one in protocols):
-        return ""
-    if not protocols:
-        return f"{evaluation} measures runs that train, and this is a reference run"
-    needed = " or ".join(sorted("+".join(sorted(plugins.asks(one))) for one in protocols))
-    return f"{evaluation} needs a run with {needed}, which {folder}/{kind}.py does not define"
-
-
-def _drawn(data: Data, place: str) -> Data:
-    """The data set with every option of its task filled in."""
-    if data.task is None:
-        return data
-    plugins.check_name("tasks", data.task, f"{place}.task")
-    options = plugins.options("tasks", data.task, data.options, f"{place}.options")
-    return data.model_copy(update={"options": options})
-
-
-def _reduced(study: Study, scope: str) -> Study:
+def _reduce(study: Study, scope: str) -> Study:
     """The study as a scope builds it: in a quick build trained briefly, as sentinels for a few steps."""
     if scope == "quick":
-        few = {name: _least(data, FEW_DOCUMENTS) for name, data in study.data.items()}
-        return study.model_copy(update={"data": few, "runs": _brief(study.runs, QUICK_EPOCHS)})
+        few = {name: _shorten_data(data, FEW_DOCUMENTS) for name, data in study.data.items()}
+        return study.model_copy(update={"data": few, "runs": _shorten_runs(study.runs, QUICK_EPOCHS)})
     if scope == "sentinels":
-        batch = max((int(run.training["batch"]) for run in study.runs.values() if run.trained), default=1)
+        batch = max((whole_number(run.training, "batch") for run in study.runs.values() if run.trained), default=1)
         sizes = {"training": SENTINEL_STEPS * batch, "validation": FEW_DOCUMENTS, "test": FEW_DOCUMENTS}
         few = {name: data.model_copy(update=sizes) for name, data in study.data.items()}
-        return study.model_copy(update={"data": few, "runs": _brief(study.runs, 1)})
+        return study.model_copy(update={"data": few, "runs": _shorten_runs(study.runs, 1)})
     return study
 
 
-def _least(data: Data, documents: int) -> Data:
+def _shorten_data(data: Data, documents: int) -> Data:
     sizes = {"validation": min(data.validation, documents), "test": min(data.test, documents)}
     return data.model_copy(update=sizes)
 
 
-def _brief(runs: Mapping[str, Run], epochs: int) -> dict[str, Run]:
-    """The runs with so many epochs at most."""
+def _shorten_runs(runs: Mapping[str, Run], epochs: int) -> dict[str, Run]:
+    """The runs with at most this many epochs."""
     return {
         name: run.model_copy(
-            update={"training": run.training | {"epochs": min(int(run.training["epochs"]), epochs)}}
+            update={"training": run.training | {"epochs": min(whole_number(run.training, "epochs"), epochs)}}
         )
         if run.trained
         else run
         for name, run in runs.items()
     }
-
-
-def tuned(study: Study, place: str) -> list[Run]:
-    """The run that is to be tuned, under each choice of the grid; none without ``tune``.
-
-    Raises:
-        ConfigError: a choice has an unknown option or one of the wrong type.
-    """
-    if study.tune is None:
-        return []
-    run = study.runs[study.tune.run]
-    for index, choice in enumerate(study.tune.grid):
-        if "kind" in choice:
-            raise ConfigError(f"{place}: tune.grid[{index}].kind: a grid is of options of the run's own model")
-    models = [
-        partial(plugins.kind_and_options, "models", run.model | choice, f"{place}: tune.grid[{index}]")
-        for index, choice in enumerate(study.tune.grid)
-    ]
-    return [run.model_copy(update={"model": model}) for model in together(models)]

@@ -16,9 +16,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from seedbed.configuration import plugins
-from seedbed.configuration.validation import FORMS, together, validated
+from seedbed.configuration.validation import together, validate
 from seedbed.configuration.yaml import ConfigError, read
-from seedbed.messages import nearest, shown
+from seedbed.messages import KINDS, nearest, quote, unexpected
 from seedbed.statistics.claims import DEMONSTRATIONS, Name, Sentence, Word
 
 PLACE = "config/demonstrations.yaml"
@@ -114,10 +114,10 @@ def parts(name: str, entry: Demonstration) -> list[tuple[str, str, str, dict[str
 def _read_entry(name: str, values: object) -> Demonstration:
     place = f"{PLACE}: {name}"
     if not re.fullmatch(_NAME, name):
-        raise ConfigError(f"{place}: expected {FORMS[_NAME]}, found {shown(name)}")
+        raise ConfigError(f"{place}: {unexpected(name, 'lower-case letters, digits and hyphens, a letter first')}")
     if not isinstance(values, dict):
-        raise ConfigError(f"{place}: expected a mapping, found {shown(values)}")
-    entry = validated(Demonstration, {"kind": name.replace("-", "_")} | values, place)
+        raise ConfigError(f"{place}: {unexpected(values, KINDS[dict])}")
+    entry = validate(Demonstration, {"kind": name.replace("-", "_")} | values, place)
     plugins.check_name(DEMONSTRATIONS, entry.kind, f"{place}: kind" if "kind" in values else place)
     together([partial(_check_needs, entry, place), partial(_check_source, entry, place)])
     return entry.model_copy(update=_with_defaults(entry, place))
@@ -137,7 +137,7 @@ def _with_defaults(entry: Demonstration, place: str) -> dict[str, object]:
 
 
 def _kinds(folder: str, given: Mapping[str, Options], place: str) -> dict[str, Options]:
-    steps = [partial(plugins.kind_and_options, folder, one, f"{place}.{name}") for name, one in given.items()]
+    steps = [partial(plugins.resolve, folder, one, f"{place}.{name}") for name, one in given.items()]
     return dict(zip(given, together(steps), strict=True))
 
 
@@ -198,7 +198,7 @@ def needs(kind: str) -> tuple[str, ...]:
 
 @cache
 def _read_needs(path: Path) -> tuple[str, ...]:
-    place, body = f"{DEMONSTRATIONS}/{path.name}", plugins.parsed(path).body
+    place, body = f"{DEMONSTRATIONS}/{path.name}", plugins.parse(path).body
     found = next((_tuple(node.value) for node in body if isinstance(node, ast.Assign) and _is_needs(node)), None)
     if found is None:
         raise ConfigError(
@@ -206,7 +206,7 @@ def _read_needs(path: Path) -> tuple[str, ...]:
         )
     for need in found:
         if need not in NEEDS:
-            raise ConfigError(f"{place}: NEEDS: {shown(need)}: {nearest(need, NEEDS)}")
+            raise ConfigError(f"{place}: NEEDS: {quote(need)}: {nearest(need, NEEDS)}")
     if {"language", "task"} <= set(found):
         raise ConfigError(f"{place}: NEEDS: expected language or task, not both")
     functions = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == "demonstrate"]

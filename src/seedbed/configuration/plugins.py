@@ -12,7 +12,7 @@ import math
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -22,18 +22,12 @@ import seedbed
 from seedbed.configuration.validation import together
 from seedbed.configuration.yaml import ConfigError
 from seedbed.errors import SeedbedError, refused
-from seedbed.messages import nearest, shown
+from seedbed.messages import KINDS, REQUIRED, nearest, quote, unexpected, unknown_key
 
 PACKAGE = Path(seedbed.__file__).resolve().parent
 
-Single = int | float | bool | str
-Value = Single | tuple[Single, ...]
-_TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
-_EXPECTED: dict[type, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-#: The rooms that carry results and compute none.
-_CARRIERS = ("building", "commands", "configuration", "pipeline")
-#: What a plug-in of each folder defines beside Options.
-_DEFINES = {
+#: What a plug-in of each folder defines beside Options: a new folder of plug-ins is one more entry.
+DEFINES = {
     "models": "Model",
     "objectives": "Objective",
     "training": "train",
@@ -41,24 +35,36 @@ _DEFINES = {
     "demonstrations": "demonstrate",
     "references": "Reference",
     "tasks": "Task",
+    "demonstrations": "demonstrate",
 }
+#: What every run that trains has for evaluations, whatever its objective: attributes of `TrainedModel`.
+TRAINED = ("network", "objective", "log", "corpus", "initial")
+#: What the documents of an evaluation may come from.
+SOURCES = ("language", "task", "any")
+
+Scalar = int | float | bool | str
+Value = Scalar | tuple[Scalar, ...]
+_TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
+_KINDS = "an option is int, float, bool, str, Literal[...] or tuple[one of these, ...]; its default is a literal"
+#: The folders whose code carries results and computes none.
+_CARRIERS = ("building", "commands", "configuration", "pipeline")
 
 
 @dataclass(frozen=True)
 class Option:
-    """One field of a plug-in's Options: its allowed type or values, and its default.
+    """One field of a plug-in's Options.
 
     Attributes:
-        kind: The type of a value.
-        choices: The values that are allowed; all of the type, where there are none.
-        default: The value that it has where none is given; None where one must be given.
-        several: Whether it is a list of such values.
+        kind: Its type, or that of each value of a list.
+        choices: The allowed values; empty where all of the type are.
+        many: Whether it is a list.
+        default: What it is where a study does not say it; None where a study must.
     """
 
     kind: type
-    choices: tuple[Single, ...]
+    choices: tuple[Scalar, ...]
+    many: bool
     default: Value | None
-    several: bool = False
 
     def check(self, value: object, place: str) -> Value:
         """The value in the option's own type; a whole number is also a valid float, and a list becomes a tuple.
@@ -66,23 +72,23 @@ class Option:
         Raises:
             ConfigError: wrong type, none of the choices, or a number that is not finite.
         """
-        if not self.several:
-            return self._single(value, place)
+        if not self.many:
+            return self._check_scalar(value, place)
         if not isinstance(value, list | tuple):
-            raise ConfigError(f"{place}: expected a list, found {shown(value)}")
-        return tuple(self._single(one, f"{place}[{index}]") for index, one in enumerate(value))
+            raise ConfigError(f"{place}: {unexpected(value, KINDS[list])}")
+        return tuple(together(partial(self._check_scalar, one, f"{place}[{at}]") for at, one in enumerate(value)))
 
-    def _single(self, value: object, place: str) -> Single:
-        if self.choices:
-            if value not in self.choices:
-                raise ConfigError(f"{place}: {shown(value)}: {nearest(value, self.choices)}")
-            return value
+    def _check_scalar(self, value: object, place: str) -> Scalar:
         if self.kind is float and type(value) is int:
             value = float(value)
+        if self.choices:
+            if value not in self.choices:
+                raise ConfigError(f"{place}: {unexpected(value, *map(str, self.choices))}")
+            return value
         if type(value) is not self.kind:
-            raise ConfigError(f"{place}: expected {_EXPECTED[self.kind]}, found {shown(value)}")
+            raise ConfigError(f"{place}: {unexpected(value, KINDS[self.kind])}")
         if isinstance(value, float) and not math.isfinite(value):
-            raise ConfigError(f"{place}: expected a finite number, found {shown(value)}")
+            raise ConfigError(f"{place}: {unexpected(value, 'a finite number')}")
         return value  # type: ignore[return-value]
 
 
@@ -108,23 +114,26 @@ def options(folder: str, name: str, values: Mapping[str, object], place: str) ->
     """All options of a plug-in, in the order of its source: the given values over its defaults.
 
     Raises:
-        ConfigError: unknown option, wrong type; the message says the nearest right one.
+        ConfigError: an unknown option, one of the wrong type, or none where there is no default.
     """
-    known = _declared(PACKAGE / folder / f"{name}.py")
+    known = _read_options(PACKAGE / folder / f"{name}.py")
 
-    def check(key: str, value: object) -> Value:
+    def resolve(key: str) -> Value:
         if key not in known:
-            raise ConfigError(f"{place}.{key}: {name} has no such option; {nearest(key, known)}")
-        return known[key].check(value, f"{place}.{key}")
+            raise ConfigError(f"{place}.{key}: {unknown_key(key, known)}")
+        if key in values:
+            return known[key].check(values[key], f"{place}.{key}")
+        default = known[key].default
+        if default is None:
+            raise ConfigError(f"{place}.{key}: {REQUIRED}")
+        return default
 
-    given = dict(zip(values, together([partial(check, *item) for item in values.items()]), strict=True))
-    if missing := [key for key, option in known.items() if option.default is None and key not in given]:
-        raise ConfigError("\n".join(f"{place}.{key}: {name} requires this option" for key in missing))
-    defaults = {key: option.default for key, option in known.items() if option.default is not None}
-    return {key: (defaults | given)[key] for key in known}
+    keys = list(dict.fromkeys([*values, *known]))
+    found = dict(zip(keys, together(partial(resolve, key) for key in keys), strict=True))
+    return {key: found[key] for key in known}
 
 
-def kind_and_options(folder: str, values: Mapping[str, object], place: str) -> dict[str, Any]:
+def resolve(folder: str, values: Mapping[str, object], place: str) -> dict[str, Value]:
     """``{kind: NAME, option: value}`` with all options of the plug-in.
 
     Raises:
@@ -133,39 +142,48 @@ def kind_and_options(folder: str, values: Mapping[str, object], place: str) -> d
     kind = values.get("kind")
     if not isinstance(kind, str):
         known = nearest(kind, names(folder))
-        raise ConfigError(f"{place}.kind: expected the name of a plug-in, found {shown(kind)}; {known}")
+        raise ConfigError(f"{place}.kind: {unexpected(kind, 'the name of a plug-in', hint=known)}")
     check_name(folder, kind, f"{place}.kind")
     given = {key: value for key, value in values.items() if key != "kind"}
     return {"kind": kind} | options(folder, kind, given, place)
 
 
-def measures(evaluation: str) -> tuple[frozenset[str], frozenset[str]]:
-    """What an evaluation can measure and on what: the types of the first two parameters of its ``evaluate``."""
+def needs(evaluation: str) -> tuple[str, ...]:
+    """What an evaluation uses of a run, its constant NEEDS.
+
+    Raises:
+        ConfigError: there is no such constant, or no run has what it names.
+    """
     path = PACKAGE / "evaluations" / f"{evaluation}.py"
-    types = _parameters(path, "evaluate")
-    if len(types) < 3:
-        raise ConfigError(f"{_shown(path)}: expected a function evaluate(model, context, options)")
-    contexts = {"Context", "TaskContext"}
-    models = _classes(PACKAGE / "evaluations" / "context.py") - contexts | {"TrainedModel"}
-    for name, found, known in (("model", types[0], models), ("context", types[1], contexts)):
-        if not found <= known:
-            expected = (
-                f"expected the type of {name} to be of {', '.join(sorted(known))}, which says what it measures"
-            )
-            raise ConfigError(f"{_shown(path)}: evaluate: {expected}; found {' | '.join(sorted(found)) or 'none'}")
-    return types[0], types[1]
+    needed = _read_names(path, "NEEDS")
+    offered = (offers(folder, name) for folder in ("objectives", "references") for name in names(folder))
+    known = set(TRAINED).union(*offered)
+    for name in needed:
+        if name not in known:
+            raise ConfigError(f"{_in_project(path)}: NEEDS: {quote(name)}: {nearest(name, known)}")
+    return needed
 
 
-def asks(protocol: str) -> frozenset[str]:
-    """The methods that a protocol of evaluations/context.py asks for."""
-    return _methods(PACKAGE / "evaluations" / "context.py", protocol)
+def source(evaluation: str) -> str:
+    """What the documents of an evaluation come from, its constant SOURCE: ``language``, ``task`` or ``any``.
+
+    Raises:
+        ConfigError: there is no such constant, or it is another word.
+    """
+    path = PACKAGE / "evaluations" / f"{evaluation}.py"
+    found = _read_constant(path, "SOURCE")
+    if found not in SOURCES:
+        raise ConfigError(f"{_in_project(path)}: SOURCE: {unexpected(found, *SOURCES)}")
+    return str(found)
 
 
-def offers(folder: str, name: str) -> frozenset[str]:
-    """The methods of an objective or a reference, which say what it can be asked."""
-    return _methods(
-        PACKAGE / folder / f"{name}.py", {"objectives": "Objective", "references": "Reference"}[folder]
-    )
+def offers(folder: str, name: str) -> tuple[str, ...]:
+    """What an objective or a reference run can be asked by evaluations, its constant OFFERS.
+
+    Raises:
+        ConfigError: there is no such constant.
+    """
+    return _read_names(PACKAGE / folder / f"{name}.py", "OFFERS")
 
 
 def load(folder: str, name: str) -> ModuleType:
@@ -174,11 +192,11 @@ def load(folder: str, name: str) -> ModuleType:
 
 
 @contextmanager
-def explained(place: str) -> Iterator[None]:
-    """Whatever a plug-in raises as an error of the configuration.
+def errors_at(place: str) -> Iterator[None]:
+    """Turn what a plug-in raises into an error of the configuration.
 
     Raises:
-        ConfigError: a ValueError, by which a plug-in refuses values, as it stands; any other with its line.
+        ConfigError: a ValueError, by which a plug-in refuses values, unchanged; any other error with its line.
         OSError: the system refuses a file that is right, as where the disk is full.
     """
     try:
@@ -188,22 +206,22 @@ def explained(place: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and refused(error):
             raise
-        raise ConfigError(f"{place}: {_told(error)}") from error
+        raise ConfigError(f"{place}: {_describe(error)}") from error
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     """An error with the last line of a plug-in, or of what it uses, that it went through."""
     lines = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     own = [
-        f"{_shown(path)}:{line}: "
+        f"{_in_project(path)}:{line}: "
         for path, line in lines
         if path.is_relative_to(PACKAGE) and not any(path.is_relative_to(PACKAGE / one) for one in _CARRIERS)
     ]
     return f"{own[-1] if own else ''}{type(error).__name__}: {error}"
 
 
-def _shown(path: Path) -> str:
-    """A file of the package as the project's folder has it."""
+def _in_project(path: Path) -> str:
+    """The path of a file of the package from the project's folder on."""
     root = PACKAGE.parents[1]
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
@@ -218,47 +236,17 @@ def build(folder: str, name: str, values: Mapping[str, Value], place: str) -> ob
     try:
         module = load(folder, name)
     except Exception as error:
-        raise ConfigError(f"{place}: {folder}/{name}.py cannot be imported: {_told(error)}") from error
-    if not hasattr(module, _DEFINES[folder]):
-        raise ConfigError(f"{place}: {folder}/{name}.py defines no {_DEFINES[folder]}")
-    with explained(place):
+        raise ConfigError(f"{place}: {folder}/{name}.py cannot be imported: {_describe(error)}") from error
+    if not hasattr(module, DEFINES[folder]):
+        raise ConfigError(f"{place}: {folder}/{name}.py defines no {DEFINES[folder]}")
+    for method in getattr(module, "OFFERS", ()):
+        if not hasattr(getattr(module, DEFINES[folder]), method):
+            raise ConfigError(f"{place}: {folder}/{name}.py: OFFERS: {DEFINES[folder]} has no method {method}")
+    with errors_at(place):
         return module.Options(**values)
 
 
-@cache
-def _parameters(path: Path, function: str) -> list[frozenset[str]]:
-    """The types of a function's parameters, as written, several where joined by ``|``; empty without it."""
-    for node in parsed(path).body:
-        if isinstance(node, ast.FunctionDef) and node.name == function:
-            written = [ast.unparse(each.annotation) if each.annotation else "" for each in node.args.args]
-            return [frozenset(text.split(" | ")) for text in written]
-    return []
-
-
-@cache
-def _classes(path: Path) -> frozenset[str]:
-    """The names of the classes that a file defines."""
-    return frozenset(node.name for node in parsed(path).body if isinstance(node, ast.ClassDef))
-
-
-@cache
-def _methods(path: Path, kind: str) -> frozenset[str]:
-    """The public methods that a class defines; none without the class."""
-    found = [node for node in parsed(path).body if isinstance(node, ast.ClassDef) and node.name == kind]
-    methods = {part.name for node in found for part in node.body if isinstance(part, ast.FunctionDef)}
-    return frozenset(name for name in methods if not name.startswith("_"))
-
-
-@cache
-def _declared(path: Path) -> dict[str, Option]:
-    body = next(
-        node.body for node in parsed(path).body if isinstance(node, ast.ClassDef) and node.name == "Options"
-    )
-    fields = (node for node in body if isinstance(node, ast.AnnAssign))
-    return {ast.unparse(field.target): _option(field, path) for field in fields}
-
-
-def parsed(path: Path) -> ast.Module:
+def parse(path: Path) -> ast.Module:
     """The syntax tree of a file of the package.
 
     Raises:
@@ -267,29 +255,65 @@ def parsed(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_bytes(), str(path))
     except SyntaxError as error:
-        raise ConfigError(f"{_shown(path)}:{error.lineno}: no Python: {error.msg}") from error
+        raise ConfigError(f"{_in_project(path)}:{error.lineno}: no Python: {error.msg}") from error
     except ValueError as error:
-        raise ConfigError(f"{_shown(path)}: no Python: {error}") from error
+        raise ConfigError(f"{_in_project(path)}: no Python: {error}") from error
 
 
-def _option(field: ast.AnnAssign, path: Path) -> Option:
-    place = f"{_shown(path)}:{field.lineno}: {ast.unparse(field)}"
-    try:
-        required = _kind(field.annotation)
-        default = None if field.value is None else ast.literal_eval(field.value)
-    except (KeyError, ValueError) as error:
+def _read_names(path: Path, name: str) -> tuple[str, ...]:
+    """A constant that is a tuple of names."""
+    found = _read_constant(path, name)
+    if not isinstance(found, tuple) or not all(isinstance(one, str) for one in found):
         raise ConfigError(
-            f"{place}: an option is int, float, bool, str, a tuple[...] of one of these or Literal[...], "
-            "with a literal default or none"
-        ) from error
-    return required if field.value is None else replace(required, default=required.check(default, place))
+            f'{_in_project(path)}: {name}: expected a tuple of names, such as ("log_probabilities",)'
+        )
+    return found
 
 
-def _kind(annotation: ast.expr) -> Option:
-    """An option of a type, without a default."""
-    if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Literal":
-        choices = ast.literal_eval(annotation.slice)
-        return Option(str, choices if isinstance(choices, tuple) else (choices,), None)
-    written = ast.unparse(annotation)
-    single = written.removeprefix("tuple[").removesuffix(", ...]")
-    return Option(_TYPES[single], (), None, several=written == f"tuple[{single}, ...]")
+@cache
+def _read_constant(path: Path, name: str) -> object:
+    """The literal value that a file gives a name."""
+    for node in parse(path).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
+            try:
+                return ast.literal_eval(node.value)
+            except ValueError as error:
+                raise ConfigError(f"{_in_project(path)}:{node.lineno}: {name}: expected a literal") from error
+    raise ConfigError(f"{_in_project(path)}: defines no constant {name}")
+
+
+@cache
+def _read_options(path: Path) -> dict[str, Option]:
+    body = next(
+        node.body for node in parse(path).body if isinstance(node, ast.ClassDef) and node.name == "Options"
+    )
+    fields = (node for node in body if isinstance(node, ast.AnnAssign))
+    return {ast.unparse(field.target): _read_option(field, path) for field in fields}
+
+
+def _read_option(field: ast.AnnAssign, path: Path) -> Option:
+    place = f"{_in_project(path)}:{field.lineno}: {ast.unparse(field)}"
+    try:
+        kind, choices, many = _read_type(field.annotation)
+        default = ast.literal_eval(field.value) if field.value else None
+    except (KeyError, ValueError) as error:
+        raise ConfigError(f"{place}: {_KINDS}") from error
+    option = Option(kind, choices, many, default)
+    if field.value:
+        option.check(default, place)
+    return option
+
+
+def _read_type(annotation: ast.expr) -> tuple[type, tuple[Scalar, ...], bool]:
+    """The type of an option or of the values of its list, its choices, if it has any, and whether it is a list."""
+    if not isinstance(annotation, ast.Subscript):
+        return _TYPES[ast.unparse(annotation)], (), False
+    match ast.unparse(annotation.value), annotation.slice:
+        case "Literal", inside:
+            choices = ast.literal_eval(inside)
+            return str, choices if isinstance(choices, tuple) else (choices,), False
+        case "tuple", ast.Tuple(elts=[each, ast.Constant(value=value)]) if value is ...:
+            kind, choices, many = _read_type(each)
+            if not many:
+                return kind, choices, True
+    raise ValueError(ast.unparse(annotation))

@@ -1,4 +1,4 @@
-"""What to say of a file that its schema refuses: the key, what was expected, and the nearest right name."""
+"""Pydantic's errors, one line each: file, key, what was expected and found, and the nearest right name."""
 
 from __future__ import annotations
 
@@ -9,51 +9,30 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from seedbed.configuration.yaml import ConfigError
-from seedbed.messages import nearest, shown
+from seedbed.messages import KINDS, REQUIRED, nearest, unexpected, unknown_key
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _Result = TypeVar("_Result")
 Path = tuple[int | str, ...]
 
-#: What pydantic's errors of type and range mean, with the values of their context.
-_EXPECTED = {
-    "bool_type": "true or false",
-    "int_type": "a whole number",
-    "float_type": "a number",
-    "finite_number": "a finite number",
-    "string_type": "text",
-    "list_type": "a list",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
-    "greater_than": "a number above {gt:g}",
-    "greater_than_equal": "at least {ge:g}",
-    "less_than": "a number below {lt:g}",
-    "too_short": "more entries, at least {min_length}",
-    "string_too_short": "text that is not empty",
-}
-#: The patterns of names, in words.
-FORMS = {
-    "^[a-z][a-z0-9-]*$": "lower-case letters, digits and hyphens, a letter first",
-    "^[a-z][a-z0-9_]*$": "lower-case letters, digits and underscores, a letter first",
-    r"^[a-z][a-z0-9_]*(\([^=;]+=[^=;]+(;[^=;]+=[^=;]+)*\))?$": "METRIC or METRIC(KEY=VALUE;KEY=VALUE)",
-    "^[a-z]+:[a-z0-9_.-]+$": "LECTURE:NAME in lower-case letters, digits, underscores, hyphens and dots",
-}
+#: The types that pydantic's errors of type name in its own words, such as ``int_type``.
+_TYPES = {"bool": bool, "int": int, "float": float, "string": str, "list": list, "tuple": list}
+_TYPES |= dict.fromkeys(("dict", "model", "model_attributes"), dict)
 
 
-def validated(model: type[_Model], content: Mapping[str, object], place: str) -> _Model:
+def validate(model: type[_Model], content: Mapping[str, object], place: str) -> _Model:
     """The content as its model; a key without a value is an error at every level.
 
     Raises:
-        ConfigError: one line for everything that is wrong, each with its place.
+        ConfigError: one line for each thing that is wrong, with its place.
     """
-    problems = dict.fromkeys(_empty(content), "expected a value, found nothing")
+    problems = dict.fromkeys(_find_empty(content), "expected a value, found nothing")
     try:
         found = model.model_validate(content)
     except ValidationError as error:
-        problems |= _problems(model, content, error)
+        problems |= _describe(model, content, error)
     if problems:
-        raise ConfigError("\n".join(_line(place, path, said) for path, said in problems.items()))
+        raise ConfigError("\n".join(_line(place, path, problem) for path, problem in problems.items()))
     return found
 
 
@@ -74,96 +53,80 @@ def together(steps: Iterable[Callable[[], _Result]]) -> list[_Result]:
     return results
 
 
-def _empty(content: object, path: Path = ()) -> Iterator[Path]:
-    """Where a value is missing behind its key."""
-    match content:
-        case None:
-            yield path
-        case dict():
-            for key, value in content.items():
-                yield from _empty(value, (*path, key))
-        case list():
-            for index, value in enumerate(content):
-                yield from _empty(value, (*path, index))
+def _find_empty(content: object, path: Path = ()) -> Iterator[Path]:
+    """Where a value is missing after its key."""
+    if content is None:
+        yield path
+    elif isinstance(content, dict | list):
+        for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+            yield from _find_empty(value, (*path, key))
 
 
-def _problems(model: type[BaseModel], content: object, error: ValidationError) -> dict[Path, str]:
+def _describe(model: type[BaseModel], content: object, error: ValidationError) -> dict[Path, str]:
     """What is wrong, by path; what the members of a union expect becomes one sentence."""
-    said: dict[Path, str] = {}
+    problems: dict[Path, str] = {}
     expected: dict[Path, list[str]] = {}
     found: dict[Path, object] = {}
     for one in error.errors():
-        location = one["loc"]
-        path, texts = _path(content, location), _expectations(one)
-        if location[-1:] == ("[key]",):
-            said[path] = _of_a_key(one, texts)
-        elif texts:
-            expected.setdefault(path, []).extend(texts)
-            found[path] = one["input"]
-        else:
-            path, said_here = _explained(model, path, one)
-            said[path] = said_here
+        path, texts = _path(content, one["loc"]), _expected(one)
+        match one["type"]:
+            case "extra_forbidden":
+                problems[path] = unknown_key(path[-1], _keys(model, one["loc"][:-1]))
+            case "literal_error" if one["loc"][-1] == "[key]":
+                problems[path] = unknown_key(one["input"], texts)
+            case _ if texts and one["loc"][-1] == "[key]":
+                problems[path] = unexpected(one["input"], *texts)
+            case "missing":
+                problems[*path, one["loc"][-1]] = REQUIRED
+            case "union_tag_not_found" if isinstance(one["input"], Mapping):
+                problems[*path, "kind"] = REQUIRED
+            case "union_tag_invalid":
+                problems[*path, "kind"] = f"{one['ctx']['tag']}: {nearest(one['ctx']['tag'], texts)}"
+            case _ if texts:
+                expected.setdefault(path, []).extend(texts)
+                found[path] = one["input"]
+            case _:
+                problems[path] = one["msg"].removeprefix("Value error, ")
     for path, texts in expected.items():
-        # A member of a union that fits but for something further in says more than the members that do not.
-        if not any(other[: len(path)] == path for other in (said | expected).keys() - {path}) and path not in said:
-            said[path] = _unexpected(texts, found[path])
-    return said
+        # A member of a union that fits except for a value inside it says more than the members that do not fit.
+        if not any(other[: len(path)] == path for other in (problems | expected).keys() - {path}):
+            if KINDS[int] in texts and {KINDS[float], "a finite number"} & set(texts):
+                texts = [text for text in texts if text != KINDS[int]]
+            problems.setdefault(path, unexpected(found[path], *texts))
+    return problems
 
 
-def _expectations(error: Mapping[str, Any]) -> list[str]:
+def _expected(error: Mapping[str, Any]) -> list[str]:
     """What was expected, of an error of type, range or form; nothing of others."""
-    kind, context = error["type"], error.get("ctx", {})
-    match kind:
-        case "literal_error":
-            return _quoted(context["expected"])
-        case "string_pattern_mismatch":
-            return [FORMS.get(context["pattern"], f"text of the form {context['pattern']}")]
-    return [_EXPECTED[kind].format(**context)] if kind in _EXPECTED else []
-
-
-def _of_a_key(error: Mapping[str, Any], expected: list[str]) -> str:
-    """What is wrong with a key of a mapping whose keys are names."""
-    match error["type"]:
-        case "literal_error":
-            return f"unknown key; {nearest(error['input'], expected)}"
-        case "string_type":
-            expected = ["a word as a key"]
-    return _unexpected(expected, error["input"])
-
-
-def _unexpected(expected: Iterable[str], found: object) -> str:
-    each = list(dict.fromkeys(expected))
-    if "a whole number" in each and {"a number", "a finite number"} & set(each):
-        each.remove("a whole number")
-    either = " or ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
-    remedy = "; quote it" if each == ["text"] and isinstance(found, bool | int | float) else ""
-    return f"expected {either}, found {shown(found)}{remedy}"
-
-
-def _explained(model: type[BaseModel], path: Path, error: Mapping[str, Any]) -> tuple[Path, str]:
-    """The path and what is wrong there, of an error of a key or a relation between values."""
-    location, kind = error["loc"], error["type"]
-    match kind:
-        case "extra_forbidden":
-            return path, f"unknown key; {nearest(location[-1], _keys(model, location[:-1]))}"
-        case "missing":
-            return (*path, location[-1]), "this key is required"
-        case "union_tag_not_found" if isinstance(error["input"], Mapping):
-            return (*path, "kind"), "this key is required"
-        case "union_tag_not_found":
-            return path, f"expected a mapping, found {shown(error['input'])}"
-        case "union_tag_invalid":
-            tag = error["ctx"]["tag"]
-            return (*path, "kind"), f"{tag}: {nearest(tag, _quoted(error['ctx']['expected_tags']))}"
-    return path, error["msg"].removeprefix("Value error, ")
-
-
-def _quoted(text: str) -> list[str]:
-    return re.findall("'([^']*)'", text)
+    match error["type"], error.get("ctx", {}):
+        case "literal_error", {"expected": names}:
+            return re.findall("'([^']*)'", names)
+        case "union_tag_invalid", {"expected_tags": names}:
+            return re.findall("'([^']*)'", names)
+        case "union_tag_not_found", _:
+            return [KINDS[dict]]
+        case "string_type", _ if error["loc"][-1] == "[key]":
+            return ["a word as a key"]
+        case "too_short", {"min_length": least}:
+            return [f"a list of at least {least}"]
+        case "string_too_short", _:
+            return ["text that is not empty"]
+        case _, {"ge": least}:
+            return [f"at least {least:g}"]
+        case _, {"gt": limit}:
+            return [f"a number above {limit:g}"]
+        case _, {"lt": limit}:
+            return [f"a number below {limit:g}"]
+        case "string_pattern_mismatch", {"pattern": pattern}:
+            return [f"text of the form {pattern}"]
+        case kind, _ if kind.removesuffix("_type") in _TYPES:
+            return [KINDS[_TYPES[kind.removesuffix("_type")]]]
+    wanted = str(error["msg"]).partition("Input should be ")[2]
+    return [wanted] if wanted else []
 
 
 def _path(content: object, location: Sequence[int | str]) -> Path:
-    """The keys of a location that stand in the file: it also names members of unions, which mean nothing there."""
+    """The keys of a location that the file has; pydantic also names members of unions there."""
     found: list[int | str] = []
     for part in location:
         known = dict(enumerate(content)) if isinstance(content, list) else content
@@ -173,29 +136,24 @@ def _path(content: object, location: Sequence[int | str]) -> Path:
     return tuple(found)
 
 
-def _line(place: str, path: Path, said: str) -> str:
+def _line(place: str, path: Path, problem: str) -> str:
     """The path is written ``runs.flm.label``, and ``studies[0]`` in a list."""
     written = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
-    return ": ".join(filter(None, (place, written, said)))
+    return ": ".join(filter(None, (place, written, problem)))
 
 
 def _keys(model: type[BaseModel], location: Sequence[int | str]) -> set[str]:
-    """The keys that may stand at a location, following fields, members of unions and values of mappings."""
+    """The keys that may be at a location: fields of models, through members of unions and values of mappings."""
     models = {model}
     for part in location:
-        inner = {one for each in models for one in _models(_annotation(each, part))}
-        tagged = {one for one in models if part in _tags(one)}
-        models = inner or tagged or models
+        fields = [one.model_fields[str(part)].annotation for one in models if str(part) in one.model_fields]
+        inside = {inner for field in fields for inner in _models(field)}
+        models = inside or {one for one in models if part in _tags(one)} or models
     return {key for one in models for key in one.model_fields}
 
 
-def _annotation(model: type[BaseModel], key: int | str) -> object:
-    field = model.model_fields.get(str(key))
-    return field.annotation if field else None
-
-
 def _tags(model: type[BaseModel]) -> tuple[object, ...]:
-    return get_args(_annotation(model, "kind"))
+    return get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
 
 
 def _models(annotation: object) -> Iterator[type[BaseModel]]:

@@ -13,15 +13,12 @@ from pathlib import Path
 import yaml
 
 from seedbed.errors import SeedbedError
-from seedbed.messages import shown
+from seedbed.messages import quote, unexpected
 
 try:
     from yaml import CSafeLoader as _Base
 except ImportError:  # PyYAML built without libyaml: the same results, slower
     from yaml import SafeLoader as _Base  # type: ignore[assignment]
-
-#: No number of the project needs more; numpy's integers have no more.
-_DIGITS = 18
 
 
 class ConfigError(SeedbedError):
@@ -42,22 +39,20 @@ class _Loader(_Base):
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, Hashable):
-                raise _wrong(f"expected a word as a key, found {shown(key)}", key_node)
+                raise _problem_at(key_node, unexpected(key, "a word as a key"))
             if key in seen:
-                raise _wrong(f"the key {shown(key)} stands twice in one mapping", key_node)
+                raise _problem_at(key_node, f"the key {quote(key)} occurs twice in one mapping")
             if key == "<<":
-                raise _wrong("YAML 1.2 merges no mappings with <<; write the keys out", key_node)
+                raise _problem_at(key_node, "YAML 1.2 merges no mappings with <<; write the keys out")
             seen.add(key)
         return super().construct_mapping(node, deep)
 
     def construct_number(self, node: yaml.ScalarNode) -> int:
         text = str(self.construct_scalar(node))
-        if len(text) > _DIGITS:
-            raise _wrong(f"expected a whole number of at most {_DIGITS} digits", node)
         return int(text, {"0x": 16, "0o": 8}.get(text[:2], 10))
 
 
-def _wrong(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
+def _problem_at(node: yaml.Node, problem: str) -> yaml.constructor.ConstructorError:
     return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
 
@@ -73,25 +68,8 @@ for _tag, _pattern, _first in _SCALARS:
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_number)
 
 
-#: What PyYAML lets through where a text does not fit its explicit tag, as in ``!!bool maybe``, or is too deep.
-_MISFITS = (ValueError, KeyError, AttributeError, RecursionError)
-#: libyaml's words, and those of whoever writes a file.
-_WORDS = {
-    "flow sequence": "list in brackets",
-    "flow mapping": "mapping in braces",
-    "flow node": "value",
-    "node content": "value",
-    "block mapping": "mapping",
-    "block collection": "list of lines with -",
-    "block sequence": "list of lines with -",
-    "plain scalar": "value",
-    "quoted scalar": "text in quotes",
-    "mapping values are not allowed in this context": "a colon here begins no value; quote a text that holds one",
-    "could not determine a constructor for the tag": "unknown tag",
-    "a single document in the stream": "one document",
-    "unexpected end of stream": "the end of the file",
-    "found unconstructable recursive node": "an alias stands inside of what it stands for",
-}
+#: What PyYAML raises where a text does not fit its explicit tag, as in ``!!bool maybe``, or is nested too deeply.
+_UNREADABLE = (ValueError, KeyError, AttributeError, RecursionError)
 
 
 def read(path: Path, place: str = "") -> dict[str, object]:
@@ -111,11 +89,10 @@ def read(path: Path, place: str = "") -> dict[str, object]:
             f"{place}, line {line}: expected text in UTF-8; save the file with that encoding"
         ) from error
     if not isinstance(content, dict):
-        found = "a list" if isinstance(content, list) else shown(content)
-        raise ConfigError(f"{place}: expected a mapping of words to values, found {found}")
+        raise ConfigError(f"{place}: {unexpected(content, 'a mapping of words to values')}")
     for key in content:
         if not isinstance(key, str):
-            raise ConfigError(f"{place}: expected a word as a key, found {shown(key)}")
+            raise ConfigError(f"{place}: {unexpected(key, 'a word as a key')}")
     return content
 
 
@@ -128,34 +105,13 @@ def read_text(text: str, place: str) -> object:
     try:
         return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
-        raise ConfigError(f"{place}{_position(error)}: {_problem(error, text)}") from error
+        mark = error.problem_mark or error.context_mark
+        position = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        begun = f" in line {error.context_mark.line + 1}" if error.context_mark else ""
+        problem = f"{error.context}{begun}, {error.problem}" if error.context else error.problem
+        raise ConfigError(f"{place}{position}: {problem}") from error
     except yaml.reader.ReaderError as error:
         line = text.encode().count(b"\n", 0, error.position) + 1
         raise ConfigError(f"{place}, line {line}: a character that YAML does not allow") from error
-    except _MISFITS as error:
-        raise ConfigError(
-            f"{place}: a value does not fit its tag (!!...), or lists are too deep: {error}"
-        ) from error
-
-
-def _position(error: yaml.MarkedYAMLError) -> str:
-    mark = error.problem_mark or error.context_mark
-    return f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-
-
-def _problem(error: yaml.MarkedYAMLError, text: str) -> str:
-    """What is wrong in plain words; for what was begun before and not ended, also where."""
-    if error.problem and "cannot start any token" in error.problem and error.problem_mark:
-        return _no_start(text.splitlines()[error.problem_mark.line][error.problem_mark.column :])
-    sentence = error.problem or "no YAML"
-    if error.context and error.context_mark:
-        sentence = f"{error.context}, begun in line {error.context_mark.line + 1}: {sentence}"
-    for theirs, ours in _WORDS.items():
-        sentence = sentence.replace(theirs, ours)
-    return sentence
-
-
-def _no_start(rest: str) -> str:
-    if rest.startswith("\t"):
-        return "a tab; YAML indents with spaces"
-    return f"no value begins with {rest[:1]}; quote it, if it is text"
+    except _UNREADABLE as error:
+        raise ConfigError(f"{place}: a value that cannot be read: {error}") from error

@@ -14,10 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.evaluations.context import Context, Predictor
 from seedbed.languages import agreement
 from seedbed.languages.agreement import Beginnings
+from seedbed.measuring.context import Context, Predictor
+from seedbed.measuring.verb_hits import hits
+from seedbed.messages import require_at_least
 from seedbed.observations import Observation, mean
+
+NEEDS = ("log_probabilities",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)
@@ -33,9 +38,8 @@ class Options:
         Raises:
             ValueError: an option below its least value.
         """
-        for name, least in (("most_attractors", 0), ("pairs", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} {getattr(self, name)}: expected at least {least}")
+        require_at_least(0, most_attractors=self.most_attractors)
+        require_at_least(1, pairs=self.pairs)
 
 
 def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:
@@ -56,18 +60,6 @@ def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[O
                     yield mean(
                         "agreement_accuracy", scores[counted], condition, "share", clusters=test.pairs[counted]
                     )
-
-
-def hits(model: Predictor, test: Beginnings) -> NDArray[np.float64]:
-    """[documents], 1 where the right form is more probable than the wrong one, 0 where it is less, else one half.
-
-    NaN where neither has any probability.
-    """
-    predicted = model.log_probabilities(test.documents)[test.documents.offsets[1:] - 1]
-    each = np.arange(len(test.documents))
-    right, wrong = predicted[each, test.right], predicted[each, test.wrong]
-    scores = np.where(right == wrong, 0.5, right > wrong)
-    return np.where(np.maximum(right, wrong) == -np.inf, np.nan, scores)
 
 
 def _parts(test: Beginnings, numbers: str) -> Iterator[tuple[dict[str, str], NDArray[np.bool_]]]:

@@ -5,29 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from seedbed.evaluations.context import Context, Filler
-from seedbed.evaluations.holes import counted, drawn, forwards, scored
-from seedbed.evaluations.sizes import require_positive
+from seedbed.measuring.context import Context, Filler
+from seedbed.measuring.holes import count_documents_read, draw_holes, forwards, score_holes
+from seedbed.messages import require_positive
 from seedbed.observations import Observation
+
+NEEDS = ("fill",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)
 class Options:
     """The holes."""
 
-    items: int = 500  # one in the first sentence of each of the first so many test documents
+    items: int = 500  # one hole in the first sentence of each of this many documents, the first of the test set
 
     def __post_init__(self) -> None:
         require_positive(items=self.items)
 
 
 def evaluate(model: Filler, context: Context, options: Options) -> Iterator[Observation]:
-    """Loss, divergence and agreement under ``method=direct``, see `holes.scored`, and what it costs.
+    """Loss, divergence and agreement under ``method=direct``, see `holes.score_holes`, and what it costs.
 
     A masked model reads a document once a hole, a span model once for each word that the hole may hold.
     """
-    holes, condition = drawn(context.language, context.test, options.items), {"method": "direct"}
-    with counted(model) as read:
+    holes, condition = draw_holes(context.language, context.test, options.items), {"method": "direct"}
+    with count_documents_read(model) as read:
         predicted = model.fill(holes.documents, holes.places)
-    yield from scored(holes, predicted, condition)
+    yield from score_holes(holes, predicted, condition)
     yield from forwards(holes, read, condition)

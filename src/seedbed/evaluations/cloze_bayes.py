@@ -2,22 +2,24 @@
 
     p(word | left, right)  is proportional to  p(word, right | left)
 
-Each word is put into the hole; it and all behind it is scored as the continuation of what stands before, a prefix
-model's prefix. This goes up to the period of the sentence: sentences are independent, so that in truth the
-rest tells nothing more. `cloze_bayes_document` scores it too.
+Each word is put into the hole; it and all that follows is scored as the continuation of what comes before, which
+is a prefix model's prefix. The end of the sentence is enough: sentences are independent, so that in truth the rest
+of the document says nothing more of the hole. The lecture first scored all of the document, which costs three
+times as much.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from seedbed.documents import Documents, Tokens
-from seedbed.evaluations.context import Context, Continuer
-from seedbed.evaluations.holes import Holes, Numbers, counted, drawn, forwards, scored
-from seedbed.evaluations.sizes import require_positive
+from seedbed.measuring.context import Context, Continuer
+from seedbed.measuring.holes import Holes, Numbers, count_documents_read, draw_holes, forwards, score_holes
+from seedbed.messages import require_positive
 from seedbed.objectives.scoring import among
 from seedbed.observations import Observation, Scalar
 
@@ -25,32 +27,32 @@ from seedbed.observations import Observation, Scalar
 _PIECE = 20
 
 
+NEEDS = ("continuation",)
+SOURCE = "language"
+
+
 @dataclass(frozen=True)
 class Options:
-    """The holes."""
+    """The holes, and how much of a document is scored."""
 
-    items: int = 500  # one in the first sentence of each of the first so many test documents
+    items: int = 500  # one hole in the first sentence of each of this many documents, the first of the test set
+    until: Literal["sentence", "document"] = "sentence"  # what is scored ends where this ends
 
     def __post_init__(self) -> None:
         require_positive(items=self.items)
 
 
 def evaluate(model: Continuer, context: Context, options: Options) -> Iterator[Observation]:
-    """Loss, divergence and agreement under ``method=bayes, until=sentence``, see `holes.scored`, and the cost."""
-    holes = drawn(context.language, context.test, options.items)
-    yield from by_bayes(model, holes, holes.sentences, {"method": "bayes", "until": "sentence"})
+    """Loss, divergence and agreement under ``method=bayes, until=...``, see `holes.score_holes`, and the cost.
 
-
-def by_bayes(
-    model: Continuer, holes: Holes, documents: Documents, condition: dict[str, Scalar]
-) -> Iterator[Observation]:
-    """What `evaluate` yields, for the documents of the holes or the beginnings of them that are scored.
-
-    ``cloze_read`` is the share of the documents' tokens in these beginnings: what of the work is left.
+    ``cloze_read`` is the share of the documents' tokens that are scored: how much of the work is left.
     """
-    with counted(model) as read:
+    holes = draw_holes(context.language, context.test, options.items)
+    documents = holes.sentences if options.until == "sentence" else holes.documents
+    condition: dict[str, Scalar] = {"method": "bayes", "until": options.until}
+    with count_documents_read(model) as read:
         predicted = filled(model, holes, documents)
-    yield from scored(holes, predicted, condition)
+    yield from score_holes(holes, predicted, condition)
     yield from forwards(holes, read, condition)
     yield Observation("cloze_read", len(documents.tokens) / len(holes.documents.tokens), condition, "share")
 

@@ -1,7 +1,7 @@
 """Holes of one word and of several, for a model that writes what a hole holds (objectives 6.4).
 
-How many words are missing is not told: the model says it by ending. The language's own answer, with which it is
-compared, leaves it open too, and takes all lengths as the language has them. Training has them otherwise, and a
+The model does not know how many words are missing: it decides by ending. The language's own answer, with which it
+is compared, leaves it open too, and takes all lengths as the language has them. Training has them otherwise, and a
 model that has learnt its lengths is behind at others and may be ahead at these: that is what is asked for here.
 """
 
@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents, Tokens
-from seedbed.evaluations.context import Context, Infiller
-from seedbed.evaluations.sentences import periods
-from seedbed.evaluations.sizes import require_positive
 from seedbed.languages.automaton import Language
 from seedbed.languages.infilling import log_probabilities
+from seedbed.measuring.context import Context, Infiller
+from seedbed.measuring.sentence_ends import periods
+from seedbed.messages import require_positive
 from seedbed.observations import Observation, mean
 from seedbed.randomness import stream
+
+NEEDS = ("infill",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)

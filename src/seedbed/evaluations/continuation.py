@@ -12,16 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from seedbed.documents import Documents, Tokens, split
-from seedbed.evaluations.context import Context, Continuer
-from seedbed.evaluations.sentences import periods
+from seedbed.measuring.context import Context, Continuer
+from seedbed.measuring.sentence_ends import periods
 from seedbed.observations import Observation, mean
+
+NEEDS = ("continuation",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)
 class Options:
-    """What is told word by word."""
+    """How far the excess is given word by word."""
 
-    words: int = 8  # the second sentence's first so many places, the period counted as one
+    words: int = 8  # this many places of the second sentence, from the first; the period is one
 
     def __post_init__(self) -> None:
         if self.words < 0:

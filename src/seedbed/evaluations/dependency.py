@@ -1,4 +1,4 @@
-"""Which inputs an output hangs on: one token is changed, and every output looked at (objectives 4.2).
+"""Which inputs an output depends on: one token is changed, and every output compared (objectives 4.2).
 
 What is read is what training reads, so each objective is measured with the mask, or the two streams, that it has.
 """
@@ -16,12 +16,15 @@ from torch import Tensor, nn
 
 from seedbed.batching import Layout, Packed, across
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.sizes import require_positive
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.vocabulary import BEGIN, END
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
+from seedbed.messages import require_positive
 from seedbed.observations import Observation, mean
 from seedbed.randomness import stream
+
+NEEDS = ("network", "objective")
+SOURCE = "language"
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Options:
 
     documents: int = 64  # the first of the test set that are not too long
     longest: int = 30  # tokens
-    example: str = ""  # a text without <bos> and <eos>, whose matrix is told
+    example: str = ""  # a text without <bos> and <eos>, whose matrix is shown
 
     def __post_init__(self) -> None:
         """Check the ranges.
@@ -60,10 +63,10 @@ class _Matrix:
 
 @torch.no_grad()
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
-    """``dependency``, the share of pairs of an output and an input that hang together, by what the mask allows.
+    """``dependency``, the share of pairs in which the output depends on the input, by what the mask allows.
 
     With ``pair=forbidden`` it must be 0: no number changes at all. ``on`` is ``text``, or ``source`` for what an
-    encoder reads. ``dependency_matrix`` is that of the example, a row an output, 1 where it hangs on the input.
+    encoder reads. ``dependency_matrix`` is that of the example, one row an output, 1 where it depends on an input.
 
     Raises:
         ValueError: no document is short enough.

@@ -11,14 +11,18 @@ import torch
 from numpy.typing import NDArray
 
 from seedbed.documents import Tokens
-from seedbed.evaluations.context import TaskContext
-from seedbed.evaluations.recall_questions import Questions, ask, questions_each
-from seedbed.evaluations.sizes import require_positive
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import TaskContext
+from seedbed.measuring.recall_questions import Questions, ask, questions_each
+from seedbed.measuring.trained import TrainedModel
+from seedbed.messages import require_positive
 from seedbed.models.gates import Gates, gates
 from seedbed.observations import Observation, Scalar
 
 Numbers = NDArray[np.float64]
+
+
+NEEDS = ("network",)
+SOURCE = "task"
 
 
 @dataclass(frozen=True)
@@ -73,11 +77,11 @@ def _explained(seen: Gates, asked: Questions, chosen: NDArray[np.bool_], cells: 
     distractors = asked.tokens[:, 1:-1]
     groups = {"key": np.broadcast_to(asked.keys[:, None], distractors.shape), "distractor": distractors}
     for by, each in groups.items():
-        share = explained(written.reshape(each.size, -1), each.ravel())
+        share = explained_share(written.reshape(each.size, -1), each.ravel())
         yield Observation("written_explained", share, {"by": by, "cells": cells}, "share")
 
 
-def explained(values: Numbers, groups: Tokens) -> float:
+def explained_share(values: Numbers, groups: Tokens) -> float:
     """The share of variance between groups (eta squared), that of all columns together.
 
     Args:

@@ -12,24 +12,27 @@ from numpy.typing import NDArray
 from seedbed.decoding.choice import Choice
 from seedbed.decoding.writing import uniforms, written
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context, Writer
-from seedbed.evaluations.sizes import require_positive
 from seedbed.languages.automaton import BOUNDARY, Language
 from seedbed.languages.exact import antecedents
 from seedbed.languages.vocabulary import BEGIN, END, PERIOD
+from seedbed.measuring.context import Context, Writer
+from seedbed.messages import require_positive
 from seedbed.observations import Observation, Scalar, mean
 from seedbed.randomness import stream
+
+NEEDS = ("beginning",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)
 class Options:
     """How many sentences, how they are chosen, and the word whose antecedent may lie outside a window."""
 
+    slot: str  # errors in this slot are also counted by the distance of its antecedent
+    antecedent: str  # the slot that decides it
     per_document: int = 2  # sentences for each document of the test set
     longest: int = 20  # tokens written at most; more than any sentence of the language has
-    decodings: str = "sampling | top-p 0.95"  # separated by " | "
-    slot: str = "tail possessive"
-    antecedent: str = "subject"
+    decodings: tuple[str, ...] = ("sampling", "top-p 0.95")  # see `Choice.read`
     window: int = 5  # in words, see the evaluation pronouns
 
     def __post_init__(self) -> None:
@@ -43,7 +46,7 @@ class Options:
 
     def choices(self) -> dict[str, Choice]:
         """The decodings by name."""
-        return {name: Choice.read(name) for name in self.decodings.split(" | ")}
+        return {name: Choice.read(name) for name in self.decodings}
 
 
 def evaluate(model: Writer, context: Context, options: Options) -> Iterator[Observation]:
@@ -66,7 +69,7 @@ def measured(
     """Shares of sentences: ``legal`` ones; ``illegal`` by the slot that the first error is in; different ones.
 
     No sentence goes on after its period, so that no error is in what may follow one. An <eos> before the period is
-    an error at the slot that should have come. Errors in the slot of the options are also told by whether its
+    an error at the slot that should have come. Errors in the slot of the options are also counted by whether its
     antecedent lies inside the window. Of the illegal sentences, if there are any, ``outside_errors`` is the share
     of those outside, ``commonest_error`` the largest share that one slot has. ``stopped_first`` is the share of
     sentences that begin with <eos>, and ``written`` the mean number of tokens before it, the period included.

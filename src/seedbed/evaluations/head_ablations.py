@@ -11,22 +11,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.evaluations import pronouns, subject_attention
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.sizes import require_positive
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.antecedent_attention import find_queries, head_of_largest_share, shares_of_antecedent
+from seedbed.measuring.context import Context
+from seedbed.measuring.decided_words import score_decided_words
+from seedbed.measuring.trained import TrainedModel
+from seedbed.messages import require_positive
 from seedbed.models.inspection import Forbidden, ablations, restricted
 from seedbed.observations import Observation, Scalar, mean
 
 Numbers = NDArray[np.float64]
 
 
+NEEDS = ("log_probabilities", "network")
+SOURCE = "language"
+
+
 @dataclass(frozen=True)
 class Options:
     """Which words are asked for, what decides them, and the window; see the evaluation pronouns."""
 
-    slot: str = "tail possessive"
-    antecedent: str = "subject"
+    slot: str
+    antecedent: str
     window: int = 5
 
     def __post_init__(self) -> None:
@@ -52,11 +57,9 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
         if head != "all":
             known[layer, head] = _known_outside(_scored(*_half(predicted, context, 0), options))
             heads[layer, head] = _scored(*_half(predicted, context, 1), options)
-    asked = subject_attention.queries(
-        context, subject_attention.Options(slot=options.slot, antecedent=options.antecedent)
-    )
+    asked = find_queries(context, options.slot, options.antecedent)
     if asked.even.any():
-        layer, head = subject_attention.largest(subject_attention.shares(model, asked)[:, asked.even])
+        layer, head = head_of_largest_share(shares_of_antecedent(model, asked)[:, asked.even])
         yield from _named(heads[layer + 1, head + 1], "most attentive")
         if np.isfinite(list(known.values())).all():
             important = min(known, key=known.__getitem__)
@@ -79,10 +82,9 @@ def _half(predicted: Numbers, context: Context, first: int) -> tuple[Numbers, Co
 
 def _scored(predicted: Numbers, context: Context, options: Options) -> list[Observation]:
     targets = context.test.without_first()
-    asked = pronouns.Options(options.slot, options.antecedent, options.window)
     known = [
         replace(one, metric=one.metric.replace("pronoun", "ablated"))
-        for one in pronouns.known(predicted, context, asked)
+        for one in score_decided_words(predicted, context, options.slot, options.antecedent, options.window)
         if one.metric != "pronoun_count"
     ]
     losses = -predicted[np.arange(len(targets.tokens)), targets.tokens]

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from seedbed.batching import pack
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.sizes import require_positive
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages import agreement
+from seedbed.measuring.antecedent_attention import attention_shares
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
+from seedbed.messages import require_positive
 from seedbed.models.inspection import attention
-from seedbed.observations import Observation, Scalar, mean
+from seedbed.observations import Observation
+
+NEEDS = ("network",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)
@@ -51,26 +53,3 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
             continue
         yield Observation("uniform_share", len(places) / positions, {"group": group}, "share")
         yield from attention_shares(weights[..., places].sum(-1).numpy(), group, test.pairs)
-
-
-def attention_shares(
-    shares: NDArray[np.floating], group: str, clusters: NDArray[np.int64]
-) -> Iterator[Observation]:
-    """``attention_share`` of a group of positions by layer and head, and ``largest_share`` by layer.
-
-    The head with the largest is chosen by the clusters of even number and told of the others: on those by which it
-    is chosen, the largest of several shares is larger than it is in truth.
-
-    Args:
-        shares: [layers, queries, heads].
-        group: What the positions are called.
-        clusters: [queries], see `observations.mean`.
-    """
-    chosen_by = clusters % 2 == 0
-    for layer, of_heads in enumerate(shares, start=1):
-        at: dict[str, Scalar] = {"layer": layer, "group": group}
-        for head, share in enumerate(of_heads.T, start=1):
-            yield mean("attention_share", share, {**at, "head": head}, "share", clusters=clusters)
-        if chosen_by.any():
-            most = of_heads[~chosen_by, of_heads[chosen_by].mean(0).argmax()]
-            yield mean("largest_share", most, at, "share", clusters=clusters[~chosen_by])

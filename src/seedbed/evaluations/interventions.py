@@ -1,4 +1,4 @@
-"""What a Transformer's agreement hangs on: attention is taken away, and the verb asked for again (recurrence 6.4).
+"""What a Transformer's agreement depends on: attention is cut off, and the verb predicted again (recurrence 6.4).
 
 Weight on a position is a correlation; what happens without it is a cause.
 """
@@ -12,14 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations.agreement import hits
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.sizes import require_positive
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages import agreement
 from seedbed.languages.agreement import Beginnings
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
+from seedbed.measuring.verb_hits import hits
+from seedbed.messages import require_positive
 from seedbed.models.inspection import Forbidden, ablations, attention_layers, cut, restricted
 from seedbed.observations import Observation, Scalar, mean
+
+NEEDS = ("log_probabilities", "network")
+SOURCE = "language"
 
 
 @dataclass(frozen=True)

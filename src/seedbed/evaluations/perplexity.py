@@ -17,8 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.evaluations.context import Context, Predictor
+from seedbed.measuring.context import Context, Predictor
+from seedbed.measuring.divergence import divergence
 from seedbed.observations import Observation, mean
+
+NEEDS = ("log_probabilities",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,3 @@ def _scores(model: Predictor, context: Context) -> _Scores:
         divergence=divergence(true, predicted),
         special_mass=np.exp(predicted[:, language.vocabulary.structural_ids]).sum(1),
     )
-
-
-def divergence(true: NDArray[np.float64], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
-    """KL(true ‖ predicted) of each row, from log probabilities [rows, vocabulary]; 0 log 0 counts 0."""
-    possible = np.isfinite(true)
-    difference = np.where(possible, true, 0) - np.where(possible, predicted, 0)
-    return np.asarray((np.exp(true) * difference).sum(1))

@@ -8,18 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context, Predictor
 from seedbed.languages.vocabulary import BEGIN
+from seedbed.measuring.context import Context, Predictor
 from seedbed.observations import Observation
+
+NEEDS = ("log_probabilities",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)
 class Options:
-    """The beginnings, without ``<bos>``, and which tokens are told."""
+    """The beginnings, without ``<bos>``, and which tokens are shown."""
 
-    prompts: str = ""  # separated by " | "
-    slot: str = "tail possessive"  # its words are always told
-    least: float = 0.001  # and so is a token that the language or the predictor gives more
+    prompts: tuple[str, ...]
+    slot: str  # the words of this slot are always shown
+    least: float = 0.001  # and so is a token that the language or the predictor gives a higher probability
 
     def __post_init__(self) -> None:
         if not 0 <= self.least <= 1:
@@ -33,14 +36,13 @@ def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[O
         ValueError: no document of the language begins with a prompt, or none has the slot.
     """
     language = context.language
-    prompts = [prompt for prompt in options.prompts.split(" | ") if prompt]
-    documents = Documents.of([[BEGIN, *language.encode(prompt)] for prompt in prompts])
-    if not prompts:
+    if not options.prompts:
         return
+    documents = Documents.of([[BEGIN, *language.encode(prompt)] for prompt in options.prompts])
     predicted = np.exp(model.log_probabilities(documents)[documents.offsets[1:] - 1])
-    for prompt, document, row in zip(prompts, documents, predicted, strict=True):
-        told = np.maximum(language.next_token(document), row) > options.least
-        told[language.candidates(options.slot)] = True
-        for token in np.flatnonzero(told):
+    for prompt, document, row in zip(options.prompts, documents, predicted, strict=True):
+        shown = np.maximum(language.next_token(document), row) > options.least
+        shown[language.candidates(options.slot)] = True
+        for token in np.flatnonzero(shown):
             condition = {"prompt": prompt, "token": language.vocabulary.tokens[token]}
             yield Observation("next_probability", float(row[token]), condition, "share")

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from seedbed.batching import pack
 from seedbed.decoding.following import rectangle
 from seedbed.documents import Tokens
-from seedbed.evaluations.context import TaskContext
-from seedbed.evaluations.recall_questions import Questions, ask, counts, questions_each, readable
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import TaskContext
+from seedbed.measuring.recall_questions import Questions, ask, questions_each, readable, require_rising
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models.inspection import attention
 from seedbed.observations import Observation, Scalar, mean
 
@@ -27,11 +27,15 @@ _CHUNK = 64
 _FEW = 128
 
 
+NEEDS = ("network", "initial")
+SOURCE = "task"
+
+
 @dataclass(frozen=True)
 class Options:
     """Which questions."""
 
-    distances: str = "1 2 5 10 20 35 50 75 100 118 150 200"
+    distances: tuple[int, ...] = (1, 2, 5, 10, 20, 35, 50, 75, 100, 118, 150, 200)
 
     def __post_init__(self) -> None:
         """Check the ranges.
@@ -39,7 +43,7 @@ class Options:
         Raises:
             ValueError: distances that are none.
         """
-        counts(self.distances)
+        require_rising(distances=self.distances)
 
 
 def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Iterator[Observation]:
@@ -47,12 +51,12 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
 
     A head's shares add up to 1. ``uniform_attention`` is what a group would have if all tokens had the same.
     ``finder_attention`` is the key's share in the head that looks at the key most, on average over the distances,
-    and ``finder_layer`` its layer; the head is chosen by the first half of the questions and told of the second,
-    since the largest of several shares is larger than it is in truth. ``initial_key_attention`` is the key's share
-    before training, as a multiple of the uniform one, over all heads and some of the questions, which differ
-    little then. What ends behind a learned position table yields no observation.
+    and ``finder_layer`` its layer; the head is chosen by the first half of the questions and measured on the
+    second, since the largest of several shares is larger than it is in truth. ``initial_key_attention`` is the
+    key's share before training, as a multiple of the uniform one, over all heads and some of
+    the questions, which differ little then. What ends behind a learned position table yields no observation.
     """
-    distances = readable(model, counts(options.distances))
+    distances = readable(model, options.distances)
     asked = {distance: ask(context, distance, questions_each(context)) for distance in distances}
     looks = {distance: look(model.network, questions) for distance, questions in asked.items()}
     for distance, weights in looks.items():

@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from seedbed.evaluations.context import Predictor, TaskContext
-from seedbed.evaluations.recall import losses
-from seedbed.evaluations.recall_questions import answers, ask, counts, questions_each, readable
-from seedbed.evaluations.sizes import require_positive
+from seedbed.measuring.context import Predictor, TaskContext
+from seedbed.measuring.recall_questions import answers, ask, losses, questions_each, readable, require_rising
+from seedbed.messages import require_positive
 from seedbed.observations import Observation, mean
+
+NEEDS = ("log_probabilities",)
+SOURCE = "task"
 
 
 @dataclass(frozen=True)
 class Options:
     """Which questions."""
 
-    distractors: str = "20 50 100"
-    parts: int = (
-        4  # the key stands behind none, one, and so on up to all of so many equal parts of the distractors
-    )
+    distractors: tuple[int, ...] = (20, 50, 100)
+    # The distractors are divided into parts of equal size; the key follows none of them, one, and so on up to all.
+    parts: int = 4
 
     def __post_init__(self) -> None:
         """Check the ranges.
@@ -31,7 +32,7 @@ class Options:
         Raises:
             ValueError: numbers of distractors that are none, or no part.
         """
-        counts(self.distractors)
+        require_rising(distractors=self.distractors)
         require_positive(parts=self.parts)
 
 
@@ -41,7 +42,7 @@ def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterat
     With all of them before it the key is followed by the query; with none it is where training had it. Fewer
     distractors than parts have fewer places. What ends behind a learned position table yields no observation.
     """
-    for distractors in readable(model, counts(options.distractors)):
+    for distractors in readable(model, options.distractors):
         for before in sorted({distractors * part // options.parts for part in range(options.parts + 1)}):
             asked = ask(context, distractors, questions_each(context), before)
             predicted = answers(model, asked)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.objectives.scoring import shares
 from seedbed.observations import Observation
 from seedbed.randomness import stream
+
+NEEDS = ("objective", "corpus")
+SOURCE = "language"
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents, Tokens
-from seedbed.evaluations.context import Context, Filler
-from seedbed.evaluations.holes import drawn
-from seedbed.evaluations.perplexity import divergence
-from seedbed.evaluations.sizes import require_positive
+from seedbed.measuring.context import Context, Filler
+from seedbed.measuring.divergence import divergence
+from seedbed.measuring.holes import draw_holes
+from seedbed.messages import require_positive
 from seedbed.observations import Observation, mean
 from seedbed.randomness import stream
+
+NEEDS = ("fill",)
+SOURCE = "language"
 
 
 @dataclass(frozen=True)
 class Options:
     """The holes, those of the evaluation cloze."""
 
-    items: int = 500  # one in the first sentence of each of the first so many test documents
+    items: int = 500  # one hole in the first sentence of each of this many documents, the first of the test set
 
     def __post_init__(self) -> None:
         require_positive(items=self.items)
@@ -32,7 +35,7 @@ def evaluate(model: Filler, context: Context, options: Options) -> Iterator[Obse
 
     All tokens between <bos> and <eos> change their places, the hole among them.
     """
-    holes = drawn(context.language, context.test, options.items)
+    holes = draw_holes(context.language, context.test, options.items)
     order = _order(holes.documents)
     shuffled = Documents(holes.documents.tokens[order], holes.documents.offsets)
     moved = np.argsort(order)[holes.documents.offsets[:-1] + holes.places] - holes.documents.offsets[:-1]

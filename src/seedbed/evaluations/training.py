@@ -8,9 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seedbed.evaluations.context import Context, TaskContext
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import Context, TaskContext
+from seedbed.measuring.trained import TrainedModel
 from seedbed.observations import Observation
+
+NEEDS = ("network", "log", "corpus")
+SOURCE = "any"
 
 
 @dataclass(frozen=True)

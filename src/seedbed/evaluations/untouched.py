@@ -7,12 +7,16 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.observations import Observation
 
 #: The name that a model gives the parameter whose row p is added at position p.
 TABLE = "table.weight"
+
+
+NEEDS = ("log_probabilities", "network", "initial", "corpus")
+SOURCE = "language"
 
 
 @dataclass(frozen=True)
@@ -27,14 +31,8 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
     rows 0 to n - 2. The others have no gradient; whether they keep their initial values is read off the weights.
 
     Raises:
-        ValueError: the model has no learned position table, predicts something else than the next token, or began
-            with another run's weights.
+        ValueError: the model has no learned position table, or began with another run's weights.
     """
-    if not hasattr(model.objective, "log_probabilities"):
-        raise ValueError(
-            "untouched measures runs that predict the next token: name only such runs under "
-            "evaluations.untouched.runs"
-        )
     table, initial = _table(model.network), _table(model.initial())
     longest = int(model.corpus.lengths.max(initial=1)) - 1
     yield Observation("untouched_positions", max(0, len(table) - longest), unit="count")

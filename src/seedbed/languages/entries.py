@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from seedbed.messages import nearest, shown
+from seedbed.messages import KINDS, REQUIRED, nearest, unexpected, unknown_key
 
 
 class GrammarError(ValueError):
@@ -34,8 +34,11 @@ class Entry:
 
     def error(self, expected: str, hint: str = "") -> GrammarError:
         """An error, to be raised, that says what was expected here."""
-        found = f"{self.path or 'top level'}: {shown(self.value)}"
-        return GrammarError(f"{self.file}: {found}: expected {expected}" + (f"; {hint}" if hint else ""))
+        return self.problem(unexpected(self.value, expected, hint=hint))
+
+    def problem(self, problem: str) -> GrammarError:
+        """An error, to be raised, that says what is wrong here."""
+        return GrammarError(": ".join(filter(None, (self.file, self.path, problem))))
 
     def at(self, suffix: str, value: object) -> Entry:
         """Another value, further along the path; with no suffix, a key of this one."""
@@ -54,15 +57,15 @@ class Entry:
         known = [*required, *optional]
         for key in found:
             if key not in known:
-                raise self.at("", key).error("a known key", nearest(key, known))
+                raise self.at(f".{key}", None).problem(unknown_key(key, known))
         for key in required:
             if key not in found:
-                raise self.error(f"the key {key!r} too")
+                raise self.at(f".{key}", None).problem(REQUIRED)
         return found
 
     def _mapping(self) -> dict[str, Entry]:
         if not isinstance(self.value, Mapping):
-            raise self.error("a mapping")
+            raise self.error(KINDS[dict])
         for key in self.value:
             if not isinstance(key, str) or not key.strip():
                 raise self.at("", key).error("a key that is text (quote it)")
@@ -77,7 +80,7 @@ class Entry:
     def text(self) -> str:
         """A text that is not blank."""
         if not isinstance(self.value, str) or not self.value.strip():
-            raise self.error("text", "quote it" if isinstance(self.value, bool | int | float) else "")
+            raise self.error(KINDS[str])
         return self.value
 
     def word(self) -> str:
@@ -89,7 +92,7 @@ class Entry:
     def number(self) -> float:
         """A finite number above 0."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
-            raise self.error("a number")
+            raise self.error(KINDS[float])
         if not (self.value > 0 and math.isfinite(self.value)):
             raise self.error("a finite number above 0")
         return float(self.value)

@@ -14,12 +14,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from seedbed.batching import Mask, Packed, across
+from seedbed.messages import require_positive
 from seedbed.models import cache
 from seedbed.models.attention import cross_slots, head_slots
 from seedbed.models.embedding import Embedding, chosen
 from seedbed.models.layers import DecoderLayer, Layer
 from seedbed.models.positions import position_vectors
-from seedbed.models.sizes import require_deviations, require_positive
+from seedbed.models.sizes import require_deviations
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from seedbed.batching import Packed
+from seedbed.messages import require_positive
 from seedbed.models.embedding import Embedding
 from seedbed.models.recurrence import Recurrence, State
-from seedbed.models.sizes import require_deviations, require_positive
+from seedbed.models.sizes import require_deviations
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from seedbed.batching import Mask, Packed
+from seedbed.messages import require_positive
 from seedbed.models.attention import HeadSlots, head_slots
 from seedbed.models.cache import State
 from seedbed.models.embedding import Embedding
 from seedbed.models.layers import Layer
 from seedbed.models.positions import LearnedPositions, distance_bias, position_vectors, turns
-from seedbed.models.sizes import require_deviations, require_positive
+from seedbed.models.sizes import require_deviations
 
 
 @dataclass(frozen=True)

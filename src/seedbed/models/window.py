@@ -15,9 +15,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from seedbed.batching import Packed
+from seedbed.messages import require_positive
 from seedbed.models.activations import ACTIVATIONS
 from seedbed.models.embedding import Embedding, chosen
-from seedbed.models.sizes import require_deviations, require_positive
+from seedbed.models.sizes import require_deviations
 
 
 @dataclass(frozen=True)

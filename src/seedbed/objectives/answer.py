@@ -13,6 +13,8 @@ from seedbed.objectives import scoring
 from seedbed.objectives.conditioning import conditional, left_to_right
 from seedbed.objectives.scoring import Batch, Numbers
 
+OFFERS = ("log_probabilities",)
+
 
 @dataclass(frozen=True)
 class Options:

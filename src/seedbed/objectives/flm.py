@@ -25,6 +25,8 @@ from seedbed.objectives.conditioning import (
 )
 from seedbed.objectives.scoring import Batch, Numbers
 
+OFFERS = ("log_probabilities", "continuation", "beginning")
+
 
 @dataclass(frozen=True)
 class Options:

@@ -20,6 +20,8 @@ from seedbed.objectives.choosing import choose, to_hide
 from seedbed.objectives.conditioning import ended, require_marks
 from seedbed.objectives.scoring import Batch, Numbers
 
+OFFERS = ("fill", "continuation", "beginning")
+
 
 @dataclass(frozen=True)
 class Options:

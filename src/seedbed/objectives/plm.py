@@ -16,6 +16,8 @@ from seedbed.objectives import scoring
 from seedbed.objectives.conditioning import beginning, conditional, continuation, left_to_right, require_marks
 from seedbed.objectives.scoring import Batch, Numbers
 
+OFFERS = ("log_probabilities", "continuation", "beginning")
+
 
 @dataclass(frozen=True)
 class Options:

@@ -24,6 +24,8 @@ from seedbed.objectives.choosing import choose, to_hide
 from seedbed.objectives.conditioning import beginning, conditional, continuation, ended, require_marks
 from seedbed.objectives.scoring import Batch, Numbers
 
+OFFERS = ("fill", "infill", "continuation", "beginning")
+
 
 @dataclass(frozen=True)
 class Options:

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from seedbed.configuration.plugins import PACKAGE, parsed
+from seedbed.configuration.plugins import PACKAGE, parse
 from seedbed.configuration.yaml import ConfigError
 
 #: What numbers computed here depend on, beside our own code.
@@ -172,4 +172,4 @@ def _declared(path: Path, name: str) -> Path:
 
 @cache
 def _tree(path: Path) -> ast.Module:
-    return parsed(path)
+    return parse(path)

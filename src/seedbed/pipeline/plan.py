@@ -12,8 +12,10 @@ from pathlib import Path
 
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Claims, check_names, read_claims, settings
-from seedbed.configuration.configuration import Configuration, Study, Values, tuned
+from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.demonstrations import parts
+from seedbed.configuration.schema import Study, Values, whole_number
+from seedbed.configuration.studies import tuning_runs
 from seedbed.configuration.validation import together
 from seedbed.configuration.yaml import ConfigError
 from seedbed.pipeline.fingerprint import digest
@@ -194,8 +196,9 @@ class Plan:
     def reference_run(self, study: str, run: str) -> ReferenceRun:
         """A run without training."""
         entry = self.configuration.studies[study].runs[run]
-        test, seed = self.corpus(study, entry.data, "test", None), entry.options.get("corpus_seed")
-        corpus = None if seed is None else self.corpus(study, entry.data, "training", int(seed))
+        test, corpus = self.corpus(study, entry.data, "test", None), None
+        if "corpus_seed" in entry.options:
+            corpus = self.corpus(study, entry.data, "training", whole_number(entry.options, "corpus_seed"))
         return ReferenceRun(entry, test, corpus)
 
     def measurements_of(self, study: str) -> tuple[Measurement, ...]:
@@ -323,7 +326,7 @@ def _options(study: Study, file: str) -> Iterator[tuple[str, str, str, Values]]:
         for folder, kind, values in plugins_of(run):
             shared = folder == "training" and values == study.training
             yield "training" if shared else f"runs.{name}.{keys.get(folder, folder)}", folder, kind, values
-    for index, run in enumerate(tuned(study, file)):
+    for index, run in enumerate(tuning_runs(study, file)):
         yield f"tune.grid[{index}]", "models", *kind_and_options(run.model)
     for name, entry in study.evaluations.items():
         yield f"evaluations.{name}.options", "evaluations", entry.kind, entry.options

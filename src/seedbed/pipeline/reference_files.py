@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
-from seedbed.configuration.configuration import Configuration, Name, PluginName
-from seedbed.configuration.validation import validated
+from seedbed.configuration.configuration import Configuration
+from seedbed.configuration.schema import Name, PluginName
+from seedbed.configuration.validation import validate
 from seedbed.configuration.yaml import ConfigError, read
 from seedbed.messages import nearest
 from seedbed.observations import Scalar, condition_text
@@ -63,7 +64,7 @@ def read_watched(configuration: Configuration) -> list[Cell]:
     if not path.exists():
         return []
     found = []
-    for index, one in enumerate(validated(WatchedFile, read(path, place), place).watched):
+    for index, one in enumerate(validate(WatchedFile, read(path, place), place).watched):
         if one.study == DEMONSTRATIONS:
             if one.run not in configuration.demonstrations:
                 near = nearest(one.run, configuration.demonstrations)

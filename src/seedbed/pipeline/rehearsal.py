@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Seen, Wanted, check_measured, wanted
-from seedbed.configuration.configuration import Configuration, Data, Run, Study
+from seedbed.configuration.configuration import Configuration
+from seedbed.configuration.schema import Data, Run, Study
 from seedbed.configuration.validation import together
 from seedbed.observations import read_condition
 from seedbed.pipeline.jobs.corpus import SPLITS
@@ -82,7 +83,7 @@ def _wanted(plan: Plan) -> list[Wanted]:
 def _compute(jobs: Iterable[Job]) -> None:
     """Compute some jobs; the first that fails speaks for all."""
     for job in jobs:
-        with plugins.explained(job.place):
+        with plugins.errors_at(job.place):
             job.compute()
 
 
@@ -106,7 +107,7 @@ def _declare(plan: Plan, study: str) -> None:
     from seedbed.reporting.results import Results
 
     table = plan.observations.read().to_pandas(integer_object_nulls=True)
-    with plugins.explained(f"the figures of {study}"):
+    with plugins.errors_at(f"the figures of {study}"):
         section_of(Results(table, study_of(plan.configuration, study)))
 
 

@@ -15,6 +15,8 @@ from seedbed.languages.windows import histories, next_token
 from seedbed.references.continuing import continued
 from seedbed.references.material import require_language
 
+OFFERS = ("log_probabilities", "fill", "continuation", "beginning")
+
 
 @dataclass(frozen=True)
 class Options:

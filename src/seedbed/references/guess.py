@@ -11,12 +11,14 @@ from seedbed.documents import Documents
 from seedbed.languages.automaton import Language
 from seedbed.tasks.task import Task
 
+OFFERS = ("log_probabilities",)
+
 
 @dataclass(frozen=True)
 class Options:
-    """``words`` are what is guessed, with blanks between them; none are all words of the vocabulary."""
+    """``words`` are what is guessed; without them it is all words of the vocabulary."""
 
-    words: str = ""
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Reference:
     def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
         """[tokens, vocabulary] in nats; minus infinity for what is not guessed."""
         vocabulary = self.language.vocabulary
-        guessed = np.unique(vocabulary.encode(self.options.words or " ".join(vocabulary.words)))
+        guessed = np.unique(vocabulary.encode(" ".join(self.options.words or vocabulary.words)))
         row = np.full(len(vocabulary), -np.inf)
         row[guessed] = -np.log(len(guessed))
         return np.tile(row, (len(documents.tokens), 1))

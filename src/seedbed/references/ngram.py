@@ -31,6 +31,9 @@ _FALLBACK = 0.5
 _LONGEST = 100
 
 
+OFFERS = ("log_probabilities", "continuation", "beginning")
+
+
 @dataclass(frozen=True)
 class Options:
     """A reference run has no seed, so one corpus stands for all: that of ``corpus_seed``."""

@@ -40,7 +40,8 @@ Count = Annotated[StrictInt, Field(ge=1)]
 Key = StrictInt | Number | StrictStr
 #: A metric, with a condition in brackets where it has one.
 FactKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*(\([^=;]+=[^=;]+(;[^=;]+=[^=;]+)*\))?$")]
-Setting = StrictBool | StrictInt | Number | StrictStr
+_Scalar = StrictBool | StrictInt | Number | StrictStr
+Setting = _Scalar | list[_Scalar]
 #: A number whose last digit says how exact it is.
 _DECIMALS = r"-?\d+\.\d+"
 #: The range around a number is as wide as its rounding but for the last bits of floats, so the margin is wider.

@@ -18,6 +18,7 @@ import numpy as np
 
 from seedbed.documents import Documents, Tokens
 from seedbed.languages.vocabulary import Vocabulary
+from seedbed.messages import require_positive
 
 KEYS = 8
 DISTRACTORS = 8
@@ -31,44 +32,33 @@ VOCABULARY = Vocabulary(
     structural=("<pad>",),
 )
 
-_RANGE = re.compile(r"([0-9]+)-([0-9]+)")
-
 
 @dataclass(frozen=True)
 class Options:
     """How far back the keys are, and how many sequences share a distance."""
 
-    distances: str = (
-        "1-100"  # the least and the most; after " | " another range, for the next part of the sequences
-    )
+    distances: tuple[str, ...] = ("1-100",)  # a range for each part of the sequences: the least and the most
     batch: int = 64  # sequences in a row that share a distance: as many as a training step reads
 
     def __post_init__(self) -> None:
         """Check what a study file says.
 
         Raises:
-            ValueError: a range that is none, or a batch below 1.
+            ValueError: a range that is none, no range at all, or a batch below 1.
         """
-        if self.batch < 1:
-            raise ValueError(f"batch is at least 1, not {self.batch}")
-        ranges(self.distances)
+        require_positive(batch=self.batch)
+        if not self.distances:
+            raise ValueError("distances: expected at least one range, such as '1-20'")
+        for index, text in enumerate(self.distances):
+            _range(text, f"distances[{index}]")
 
 
-def ranges(distances: str) -> list[tuple[int, int]]:
-    """The least and the most distance of each part.
-
-    Raises:
-        ValueError: a part is no range.
-    """
-    found = []
-    for part in distances.split(" | "):
-        match = _RANGE.fullmatch(part)
-        if match is None or int(match[1]) > int(match[2]):
-            raise ValueError(
-                f"distances {distances!r}: expected ranges such as '1-20', or several as '1-20 | 50-100'"
-            )
-        found.append((int(match[1]), int(match[2])))
-    return found
+def _range(text: str, name: str = "distances") -> tuple[int, int]:
+    """The least and the most number of a range such as ``1-20``."""
+    match = re.fullmatch("([0-9]+)-([0-9]+)", text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise ValueError(f"{name} {text!r}: expected a range such as '1-20', the smaller number first")
+    return int(match[1]), int(match[2])
 
 
 class Task:
@@ -98,7 +88,7 @@ class Task:
     def _batches(self, rng: np.random.Generator, documents: int) -> Iterator[tuple[int, int]]:
         """The size and the distance of every batch."""
         firsts = np.arange(0, documents, self.options.batch)
-        parts = ranges(self.options.distances)
+        parts = [_range(text) for text in self.options.distances]
         for (least, most), part in zip(parts, np.array_split(firsts, len(parts)), strict=True):
             for first in part.tolist():
                 yield min(self.options.batch, documents - first), int(rng.integers(least, most + 1))

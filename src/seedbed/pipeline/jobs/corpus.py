@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seedbed.configuration.configuration import Data
+from seedbed.configuration.schema import Data
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import fingerprint
 from seedbed.pipeline.jobs.source import Source

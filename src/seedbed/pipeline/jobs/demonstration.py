@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seedbed.configuration import plugins
-from seedbed.configuration.configuration import Values
 from seedbed.configuration.demonstrations import PLACE, needs, parts
 from seedbed.configuration.demonstrations import Demonstration as Entry
+from seedbed.configuration.schema import Values
 from seedbed.observations import Observation, rows
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import digest, fingerprint

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seedbed.configuration import plugins
-from seedbed.configuration.configuration import Evaluation, Run
+from seedbed.configuration.schema import Evaluation, Run
 from seedbed.observations import rows
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import digest, fingerprint
@@ -19,7 +19,7 @@ from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.table import Row, write_rows
 
 if TYPE_CHECKING:
-    from seedbed.evaluations.context import Context, TaskContext
+    from seedbed.measuring.context import Context, TaskContext
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class Measurement:
     def modules(self) -> list[str]:
         """The modules that it computes with."""
         run = self.measured[0].entry
-        trained = ["seedbed.evaluations.trained"] if run.trained else []
+        trained = ["seedbed.measuring.trained"] if run.trained else []
         own = [f"seedbed.evaluations.{self.entry.kind}", *trained, *training.modules(run)]
         return [*own, self.test.source.module]
 
@@ -141,8 +141,8 @@ class Measurement:
         write_rows(self.outputs[0], found, self.fingerprint)
 
     def _context(self, seed: int | None) -> Context | TaskContext:
-        from seedbed.evaluations.context import Context, TaskContext
         from seedbed.languages.automaton import Language
+        from seedbed.measuring.context import Context, TaskContext
 
         source, test = self.test.source.loaded, self.test.kept
         if isinstance(source, Language):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seedbed.configuration import plugins
-from seedbed.configuration.configuration import Run, Values
+from seedbed.configuration.schema import Run, Values
 from seedbed.configuration.yaml import ConfigError
 from seedbed.observations import Observation, rows
 from seedbed.pipeline import storage
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from torch import nn
 
     from seedbed.documents import Documents
-    from seedbed.evaluations.trained import TrainedModel
     from seedbed.languages.vocabulary import Vocabulary
+    from seedbed.measuring.trained import TrainedModel
     from seedbed.training.loop import Objective, Trained
 
 #: The purposes of the streams of a training; a run may pin the seed of each.
@@ -148,8 +148,8 @@ class Training:
 
     def model(self) -> TrainedModel:
         """The trained model as an evaluation sees it."""
-        from seedbed.evaluations.trained import TrainedModel
         from seedbed.log import Log
+        from seedbed.measuring.trained import TrainedModel
 
         network = self._network()
         network.load_state_dict(storage.read_weights(self.weights, self.fingerprint), assign=True)

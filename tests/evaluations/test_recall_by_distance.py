@@ -10,14 +10,14 @@ import pytest
 from recalling import CONTEXT, LSTM, TRANSFORMER, Answers, find_key, trained
 
 from seedbed.documents import Documents, Tokens
-from seedbed.evaluations.context import Predictor, TaskContext
-from seedbed.evaluations.recall import Options, evaluate, information
-from seedbed.evaluations.recall_questions import ask
+from seedbed.evaluations.recall_by_distance import Options, evaluate, information
+from seedbed.measuring.context import Predictor, TaskContext
+from seedbed.measuring.recall_questions import ask
 from seedbed.references import guess
 from seedbed.tasks.recall import VOCABULARY
 
-SMALL = Options(distances="1 20 30")
-GUESS = guess.Reference(guess.Options(" ".join(f"k{index}" for index in range(8))), CONTEXT.task)
+SMALL = Options(distances=(1, 20, 30))
+GUESS = guess.Reference(guess.Options(tuple(f"k{index}" for index in range(8))), CONTEXT.task)
 
 
 def found(predictor: Predictor, options: Options = SMALL) -> dict[tuple[str, object], float]:
@@ -89,7 +89,7 @@ def test_every_run_is_asked_the_same_and_every_key_as_often() -> None:
 @pytest.mark.parametrize(("documents", "questions"), [(0, 8), (7, 8), (8, 8), (1000, 1000), (1007, 1000)])
 def test_there_are_as_many_questions_as_test_documents_but_every_key_alike(documents: int, questions: int) -> None:
     context = TaskContext(CONTEXT.task, Documents.of([[0]] * documents))
-    accuracy, *_ = evaluate(GUESS, context, Options(distances="1"))
+    accuracy, *_ = evaluate(GUESS, context, Options(distances=(1,)))
     assert (accuracy.n, accuracy.value) == (questions, 1 / 8)
 
 
@@ -102,11 +102,10 @@ def test_another_task_is_refused() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Options(distances="1, 2"), "'1, 2': expected numbers with blanks"),
-        (lambda: Options(distances="1 2²"), "'1 2²': expected numbers with blanks"),
-        (lambda: Options(distances="2 1"), "'2 1': expected at least one number, each above"),
-        (lambda: Options(distances="1 1"), "each above"),
-        (lambda: Options(distances=""), "at least one number"),
+        (lambda: Options(distances=(-1, 2)), r"distances \[-1, 2\]: expected at least one number"),
+        (lambda: Options(distances=(2, 1)), r"distances \[2, 1\]: expected at least one number, each above"),
+        (lambda: Options(distances=(1, 1)), "each above"),
+        (lambda: Options(distances=()), "at least one number"),
     ],
 )
 def test_options_out_of_range_are_refused(make: Callable[[], Options], message: str) -> None:

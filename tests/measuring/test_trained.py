@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.log import Log
+from seedbed.measuring.context import Context
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models import transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.objectives import flm

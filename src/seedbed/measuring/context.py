@@ -1,9 +1,8 @@
 """What an evaluation is given: whatever predicts, and what it is to be measured on.
 
-`evaluate(model, context, options)` says by the types of its first two parameters which runs it can measure. A
-protocol below stands for the runs whose objective (or reference) has its methods, `TrainedModel` for those that
-train, `Context` and `TaskContext` for those on a language and on a task; `A | B` for both. So a trained model and
-a reference run stand in one table, and no evaluation asks which it has.
+An evaluation's file says in NEEDS what it uses of a model, and in SOURCE what the documents come from. The
+protocols below describe what an objective or a reference run may offer; `TrainedModel` has all of it, and passes
+it on to its objective. So a trained model and a reference run are measured alike.
 """
 
 from __future__ import annotations

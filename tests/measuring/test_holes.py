@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents
-from seedbed.evaluations.context import Context
-from seedbed.evaluations.holes import Holes, drawn, scored
 from seedbed.languages.automaton import Language
 from seedbed.languages.exact import Sentences, all_sentences
+from seedbed.measuring.context import Context
+from seedbed.measuring.holes import Holes, draw_holes, score_holes
 
 Numbers = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ def sentences(garden: Language) -> Sentences:
 
 @pytest.fixture(scope="module")
 def holes(context: Context) -> Holes:
-    return drawn(context.language, context.test, 60)
+    return draw_holes(context.language, context.test, 60)
 
 
 def everywhere(garden: Language, text: str) -> Holes:
@@ -48,27 +48,27 @@ def listed(sentences: Sentences, known: dict[int, int], place: int, length: int 
 
 
 def test_a_hole_is_a_word_of_the_first_sentence(context: Context) -> None:
-    found = drawn(context.language, context.test, 300)
+    found = draw_holes(context.language, context.test, 300)
     for document, place in zip(found.documents, found.places, strict=True):
         assert 1 <= place < list(document).index(2)
 
 
 def test_every_word_of_a_sentence_is_hidden_as_often(garden: Language) -> None:
     document = garden.encode("<bos> she picks the plum . we eat the fig . <eos>")
-    found = drawn(garden, Documents.of([document] * 4000), 4000)
+    found = draw_holes(garden, Documents.of([document] * 4000), 4000)
     counts = Counter(found.places.tolist())
     assert set(counts) == {1, 2, 3, 4}
     assert all(abs(count - 1000) < 4 * math.sqrt(750) for count in counts.values())
 
 
 def test_the_holes_are_the_same_each_time(context: Context) -> None:
-    first = drawn(context.language, context.test, 50).places
-    drawn.cache_clear()
-    assert (drawn(context.language, context.test, 50).places == first).all()
+    first = draw_holes(context.language, context.test, 50).places
+    draw_holes.cache_clear()
+    assert (draw_holes(context.language, context.test, 50).places == first).all()
 
 
 def test_there_are_no_more_holes_than_documents(context: Context) -> None:
-    assert len(drawn(context.language, context.test.take(range(3)), 500).places) == 3
+    assert len(draw_holes(context.language, context.test.take(range(3)), 500).places) == 3
 
 
 def test_the_truth_is_that_of_the_list_of_all_sentences(holes: Holes, sentences: Sentences) -> None:
@@ -113,7 +113,7 @@ def test_each_side_alone_tells_the_word_own(garden: Language) -> None:
 
 
 def test_the_truth_has_no_divergence_and_agrees_with_itself(holes: Holes) -> None:
-    found = {one.metric: one.value for one in scored(holes, holes.truth, {}) if not one.condition}
+    found = {one.metric: one.value for one in score_holes(holes, holes.truth, {}) if not one.condition}
     assert found["cloze_divergence"] == pytest.approx(0, abs=1e-12)
     assert found["cloze_agreement"] == 1
     assert found["cloze_loss"] == found["cloze_language_loss"] > 0.5
@@ -126,13 +126,13 @@ def test_every_likeliest_word_agrees_where_there_are_several(garden: Language) -
     for mode in modes:
         predicted = np.full_like(holes.truth, -9.0)
         predicted[1, mode] = 0.0
-        found = [one.value for one in scored(holes, predicted, {}) if one.condition == {"slot": "verb"}]
+        found = [one.value for one in score_holes(holes, predicted, {}) if one.condition == {"slot": "verb"}]
         assert found[-1] == 1
 
 
 def test_slots_and_sides_have_each_hole_once(holes: Holes) -> None:
     counts: Counter[str] = Counter()
-    for one in scored(holes, holes.truth, {"method": "direct"}):
+    for one in score_holes(holes, holes.truth, {"method": "direct"}):
         if one.metric == "cloze_loss":
             counts["+".join(sorted(one.condition))] += one.n or 0
     assert counts == {"method": 60, "method+slot": 60, "evidence+method": 60}

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from seedbed.decoding.following import rectangle
 from seedbed.documents import Documents, Tokens
-from seedbed.evaluations.context import Predictor, TaskContext
-from seedbed.evaluations.trained import TrainedModel
+from seedbed.measuring.context import Predictor, TaskContext
+from seedbed.measuring.trained import TrainedModel
 from seedbed.models.inspection import longest_document
 from seedbed.randomness import stream
 from seedbed.tasks import recall
@@ -74,15 +74,17 @@ def readable(model: Predictor, distractors: Iterable[int]) -> list[int]:
     return [number for number in distractors if longest is None or number + 2 <= longest]
 
 
-def counts(text: str) -> list[int]:
-    """Numbers of distractors as an option has them, such as ``1 2 5``.
+def losses(predicted: NDArray[np.float64], keys: Tokens) -> NDArray[np.float64]:
+    """[questions], the loss of each key in nats, of log probabilities [questions, vocabulary]."""
+    return -predicted[np.arange(len(keys)), keys]
+
+
+def require_rising(**numbers: tuple[int, ...]) -> None:
+    """Refuse an option that is no list of rising numbers from 0.
 
     Raises:
-        ValueError: a number that is none, or not above the one before it.
+        ValueError: the list is empty, or a number is negative or not above the one before it.
     """
-    if not all(part.isascii() and part.isdigit() for part in text.split()):
-        raise ValueError(f"{text!r}: expected numbers with blanks between them, such as '1 2 5'")
-    found = [int(part) for part in text.split()]
-    if not found or sorted(set(found)) != found:
-        raise ValueError(f"{text!r}: expected at least one number, each above the one before it")
-    return found
+    for name, listed in numbers.items():
+        if not listed or listed[0] < 0 or list(listed) != sorted(set(listed)):
+            raise ValueError(f"{name} {list(listed)}: expected at least one number, each above the one before it")

@@ -1,4 +1,4 @@
-"""The cloze test: a word of a document is hidden, and asked for from what stands on both sides (objectives 6.4).
+"""The cloze test: a word of a document is hidden, and predicted from what is on both sides (objectives 6.4).
 
 The same holes for every run and seed, and what is exactly true of them. How a model fills a hole is no matter of
 this module.
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.documents import Documents, Tokens, split
-from seedbed.evaluations.perplexity import divergence
-from seedbed.evaluations.sentences import periods
-from seedbed.evaluations.trained import TrainedModel
 from seedbed.languages.automaton import FIRST, Language
 from seedbed.languages.vocabulary import PERIOD
+from seedbed.measuring.divergence import divergence
+from seedbed.measuring.sentence_ends import periods
+from seedbed.measuring.trained import TrainedModel
 from seedbed.objectives.scoring import among
 from seedbed.observations import Observation, Scalar, mean
 from seedbed.randomness import stream
@@ -38,7 +38,7 @@ class Holes:
     Attributes:
         language: What the documents are drawn from.
         documents: Whole documents.
-        places: [documents], the place of the hole in each, from 0; what stands there is the right word.
+        places: [documents], the place of the hole in each, from 0; its token is the right word.
     """
 
     language: Language
@@ -64,14 +64,14 @@ class Holes:
 
     @cached_property
     def slots(self) -> Names:
-        """[documents], the slot of the grammar that each hole stands in."""
+        """[documents], the slot of the grammar of each hole."""
         before = split(self.documents, self.places)[0]
         states = self.language.states(before)[before.offsets[1:] - 1]
         return np.array([_slot(self.language, *one) for one in zip(states, self.words, strict=True)])
 
     @cached_property
     def evidence(self) -> Names:
-        """[documents], on which side of the hole stands what tells more of it: ``before`` or ``behind``.
+        """[documents], which side of the hole says more of it: ``before`` or ``behind``.
 
         The side whose loss costs more: the divergence of what is left to tell from the truth, in nats. ``either``
         where both cost the same, as where each side alone tells all.
@@ -85,7 +85,7 @@ class Holes:
 
 
 @lru_cache(maxsize=1)
-def drawn(language: Language, test: Documents, items: int) -> Holes:
+def draw_holes(language: Language, test: Documents, items: int) -> Holes:
     """A word of the first sentence is hidden, all alike, in each of the first ``items`` test documents.
 
     Never the period: then only the words of the language are candidates (objectives 6.4). What is known of the
@@ -95,8 +95,8 @@ def drawn(language: Language, test: Documents, items: int) -> Holes:
     return Holes(language, documents, stream(0, "cloze").integers(1, periods(documents, 1)[1]))
 
 
-def scored(holes: Holes, predicted: Numbers, condition: Mapping[str, Scalar]) -> Iterator[Observation]:
-    """How well the holes are filled: all of them, by slot, and by the side on which the evidence stands.
+def score_holes(holes: Holes, predicted: Numbers, condition: Mapping[str, Scalar]) -> Iterator[Observation]:
+    """How well the holes are filled: all of them, by slot, and by the side that says more of them.
 
     ``cloze_loss`` is the right word's, ``cloze_language_loss`` that of the exact posterior, in nats, and
     ``cloze_divergence`` KL(posterior ‖ predicted). ``cloze_agreement`` is the share of holes whose most probable
@@ -121,7 +121,7 @@ def scored(holes: Holes, predicted: Numbers, condition: Mapping[str, Scalar]) ->
 
 
 @contextmanager
-def counted(model: object) -> Iterator[list[int]]:
+def count_documents_read(model: object) -> Iterator[list[int]]:
     """While it lasts, how many documents each forward of a network reads; a reference run has none."""
     read: list[int] = []
     if not isinstance(model, TrainedModel):
@@ -183,7 +183,7 @@ def _beliefs(language: Language, last: int) -> list[Numbers]:
 def _behind(language: Language, sentence: Tokens, place: int, belief: Numbers) -> Numbers:
     """[V], how likely each token is at a place of the first sentence together with all behind it.
 
-    What stands before is hidden; only ``belief``, [S], is known, which hangs on how many words it is.
+    What comes before is hidden; only ``belief``, [S], is known, which depends on the number of words there.
     """
     possible = np.flatnonzero(belief)
     weights, states = belief[possible, None] * language.probability[possible], language.next_state[possible]

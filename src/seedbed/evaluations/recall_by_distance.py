@@ -7,19 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seedbed.documents import Tokens
-from seedbed.evaluations.context import Predictor, TaskContext
-from seedbed.evaluations.recall_questions import answers, ask, counts, questions_each, readable
+from seedbed.measuring.context import Predictor, TaskContext
+from seedbed.measuring.recall_questions import answers, ask, losses, questions_each, readable, require_rising
 from seedbed.observations import Observation, mean
+
+NEEDS = ("log_probabilities",)
+SOURCE = "task"
 
 
 @dataclass(frozen=True)
 class Options:
     """Which questions."""
 
-    distances: str = "1 2 5 10 20 35 50 75 100 118 150 200"
+    distances: tuple[int, ...] = (1, 2, 5, 10, 20, 35, 50, 75, 100, 118, 150, 200)
 
     def __post_init__(self) -> None:
         """Check the ranges.
@@ -27,7 +29,7 @@ class Options:
         Raises:
             ValueError: distances that are none.
         """
-        counts(self.distances)
+        require_rising(distances=self.distances)
 
 
 def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterator[Observation]:
@@ -38,18 +40,13 @@ def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterat
     The answer is the most probable token, the first of those that are equally so; the loss is that of the key.
     A learned position table has no row beyond its last position: what ends later yields no observation.
     """
-    for distance in readable(model, counts(options.distances)):
+    for distance in readable(model, options.distances):
         asked = ask(context, distance, questions_each(context))
         predicted = answers(model, asked)
         given, condition = predicted.argmax(1), {"distance": distance}
         yield mean("recall_accuracy", given == asked.keys, condition, "share")
         yield mean("recall_loss", losses(predicted, asked.keys), condition, "nat")
         yield Observation("recall_information", information(asked.keys, given), condition, "bit")
-
-
-def losses(predicted: NDArray[np.float64], keys: Tokens) -> NDArray[np.float64]:
-    """[questions], nats."""
-    return -predicted[np.arange(len(keys)), keys]
 
 
 def information(keys: Tokens, given: Tokens) -> float:

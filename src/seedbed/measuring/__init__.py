@@ -1,0 +1,1 @@
+"""What evaluations and demonstrations share: what they are given, and the measures that several of them take."""

@@ -1,0 +1,1 @@
+from contexts import context, garden  # noqa: F401 - fixtures
