@@ -99,7 +99,7 @@ def test_a_record_of_an_unknown_job_or_event_changes_nothing() -> None:
     assert after == before == read([RECORDS[0], {"event": "news"}])[-1]
 
 
-def test_beside_a_terminal_a_line_is_shown_at_the_begin_and_at_intervals(
+def test_without_a_terminal_a_line_is_shown_at_the_start_and_at_intervals(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with Display() as display:

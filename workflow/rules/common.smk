@@ -24,11 +24,11 @@ try:
     PLAN = plan.Plan(Configuration(config))
     PLAN.claims
     PLAN.watched
-    list(PLAN.files())  # fingerprints are taken from code, which may be none
+    list(PLAN.files())  # hashing parses the code, which may have a syntax error
 except ConfigError as error:
     raise WorkflowError(str(error))
 
-# `python -m seedbed build` calls Snakemake there.
+# `python -m seedbed build` starts Snakemake in that folder.
 if PLAN.configuration.quick and "SEEDBED_BUILD" not in os.environ:
 
     workdir: str(PLAN.configuration.folder)
@@ -49,7 +49,7 @@ OVERRIDES = [f"--config={key}={json.dumps(value)}" for key, value in config.item
 SEEDBED = shlex.join(
     [sys.executable, "-m", "seedbed.building.fork_client", *OVERRIDES]
 ).translate(BRACES)
-# In the prefix and not in a rule: where Python stands decides no result, so no parameter may hold it.
+# In the prefix and not in a rule: the path of Python decides no result, so no parameter may hold it.
 shell.prefix(" ".join(["set -euo pipefail; seedbed() {{", SEEDBED, 'job "$@"; }}; ']))
 ENVIRONMENT = str(Path(workflow.basedir, "environment.yml")).translate(BRACES)
 

@@ -113,7 +113,10 @@ class Snakemake:
             with process, self.stop.watch(process):
                 try:
                     for line in records:
-                        take(json.loads(line))
+                        if line.endswith("\n"):  # else Snakemake was killed while it wrote
+                            take(json.loads(line))
+                    if process.wait():  # jobs of a Snakemake that was killed may still run
+                        self.stop.end()
                 except BaseException:  # such as a closed output or a full disk
                     records.close()  # so that Snakemake does not wait for a reader
                     self.stop.end()
