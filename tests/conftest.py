@@ -1,7 +1,7 @@
-"""Tests run side by side, so each keeps to one thread, as every job of the workflow does."""
+"""Tests run in the environment of the workflow's jobs: with one thread each, since they run side by side."""
 
 import os
 
-from seedbed.building.threads import ONE_THREAD
+from seedbed.building.job_environment import JOB_ENVIRONMENT
 
-os.environ |= ONE_THREAD
+os.environ |= JOB_ENVIRONMENT

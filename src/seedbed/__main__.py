@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from seedbed.building.threads import ONE_THREAD
+from seedbed.building.job_environment import JOB_ENVIRONMENT
 
-os.environ |= ONE_THREAD  # before numpy or torch read it
+os.environ |= JOB_ENVIRONMENT  # before numpy, torch or Matplotlib read it
 
 import sys
 import traceback
@@ -71,11 +71,11 @@ def tune(context: typer.Context, study: str) -> None:
 @app.command()
 def claim(context: typer.Context, name: Annotated[str, typer.Argument(metavar="ID")]) -> None:
     """Show a claim, its verdict in the present results, and the observations behind it."""
-    from seedbed.building.build import placed
+    from seedbed.building.build import enter_results_folder
     from seedbed.commands.explaining import explain
 
     plan = _plan(context)
-    with placed(plan.configuration):
+    with enter_results_folder(plan.configuration):
         print(explain(plan, name))
 
 

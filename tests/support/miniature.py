@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -78,6 +79,8 @@ from seedbed.configuration.configuration import Configuration
 from seedbed.pipeline.plan import Plan
 print(json.dumps([job.outputs[0].as_posix() for job in Plan(Configuration()).pending()]))
 """
+#: Seconds that any command may take on a busy machine; only a fault reaches this limit.
+LIMIT = 900.0
 #: The job that makes a result, by the result's path below results/.
 JOBS = {
     r"data/garden/(\w+)/seed-(\d+)/training.parquet": "corpus",
@@ -107,13 +110,22 @@ class Project:
     def python(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Python in the project's folder with the project's own code, both streams in ``stdout``."""
         with self.start(*arguments, **environment) as process:
-            output, _ = process.communicate()
+            output, _ = process.communicate(timeout=LIMIT)
         return subprocess.CompletedProcess(process.args, process.returncode, output)
 
     def start(
-        self, *arguments: str, prepare: Callable[[], object] | None = None, **environment: str
+        self, *arguments: str, prepare: Callable[[], object] = lambda: None, **environment: str
     ) -> subprocess.Popen[str]:
-        """As `python`, but under way; ``prepare`` is called in the new process first."""
+        """As `python`, but it does not wait for the end; ``prepare`` is called in the new process first.
+
+        Signals have their default handlers there, also if they are ignored here, as under nohup.
+        """
+
+        def begin() -> None:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
+            prepare()
+
         return subprocess.Popen(
             [sys.executable, *arguments],
             cwd=self.root,
@@ -121,7 +133,7 @@ class Project:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            preexec_fn=prepare,
+            preexec_fn=begin,
         )
 
     def build(self, *arguments: str, cores: int = 2, **environment: str) -> str:

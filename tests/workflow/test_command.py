@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from miniature import Project
@@ -32,6 +33,59 @@ def test_what_changed_is_built_and_each_stage_is_timed(project: Project) -> None
     assert "page              1 jobs" in done.stdout
     assert "side by side" not in done.stdout
     assert "Another" in (project.root / "results/report/index.html").read_text()
+
+
+#: What people set for other workflows. Each alone keeps Snakemake's command line from building the page.
+PROFILE = """
+dry-run: true
+until: [held_out]
+quiet: [rules, progress]
+executor: unknown-to-this-machine
+config: [seeds=1]
+"""
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["SNAKEMAKE_PROFILE", "default"])
+def test_what_a_user_has_set_for_snakemake_and_matplotlib_changes_no_build(
+    project: Project, tmp_path: Path, named: bool
+) -> None:
+    for place in ["given"] if named else ["home/.config/snakemake/default", "copy/default"]:
+        (tmp_path / place).mkdir(parents=True)
+        for name in ("profile.yaml", "config.yaml"):
+            (tmp_path / place / name).write_text(PROFILE, encoding="utf-8")
+    project.edit("config/studies/garden.yaml", "title: Miniature", "title: Another")
+    done = project.command(
+        "build",
+        HOME=str(tmp_path / "home"),
+        SNAKEMAKE_PROFILE=str(tmp_path / "given") if named else "",
+        SNAKEMAKE_CONDA_PREFIX="/nowhere",
+        SNAKEMAKE_OUTPUT_CACHE="/nowhere",
+        MPLBACKEND="module://matplotlib_inline.backend_inline",
+    )
+    assert done.returncode == 0, done.stdout
+    assert "page              1 jobs" in done.stdout
+    assert "Another" in (project.root / "results/report/index.html").read_text()
+    assert project.pending() == []
+
+
+def test_a_build_after_which_a_result_is_missing_names_it_and_fails(project: Project) -> None:
+    page = project.root / "results/report/index.html"
+    page.unlink()
+    project.edit("Snakefile", "PLAN_FILES", '[file for file in PLAN_FILES if "index.html" not in str(file)]')
+    done = project.command("build")
+    assert done.returncode == 1
+    assert "The build is not complete" in done.stdout
+    assert "    results/report/index.html\n" in done.stdout
+    assert "The page:" not in done.stdout
+
+
+def test_an_error_of_the_workflow_is_shown_with_its_place(project: Project) -> None:
+    (project.root / "results/report/index.html").unlink()
+    project.edit("Snakefile", "rule all:", "rule all:\n    wrong: 3")
+    done = project.command("build")
+    assert done.returncode == 1
+    assert f'in file "{project.root}/Snakefile"' in done.stdout
+    assert "Unexpected keyword wrong in rule definition" in done.stdout
 
 
 def test_a_second_build_stops_at_once_and_says_who_builds(project: Project) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from miniature import Project
+from miniature import LIMIT, Project
 
 PAGE = "results/report/index.html"
 CORPUS = "results/data/garden/text/seed-0/training.parquet"
@@ -50,7 +50,7 @@ def test_a_stopped_build_says_so_and_goes_on_to_the_same_bytes(hanging: Project)
     for number in SIGNALS:
         with writing(hanging, page, "build") as process:
             process.send_signal(number)
-            output, _ = process.communicate(timeout=120)
+            output, _ = process.communicate(timeout=LIMIT)
         assert process.returncode == 128 + number
         assert output.endswith("Stopped. Run the same command to go on where it stopped.\n")
         assert not page.exists()
@@ -70,11 +70,29 @@ def test_a_killed_build_keeps_its_folder_until_its_jobs_have_ended(hanging: Proj
     assert second.returncode == 2
     assert f"begun by process {process.pid}" in second.stdout
     (hanging.root / "hang").unlink()
-    while is_locked(hanging.root / "results/.build.lock"):
-        time.sleep(0.1)
+    wait_until(lambda: not is_locked(hanging.root / "results/.build.lock"))
     third = hanging.command("build")
     assert third.returncode == 0, third.stdout
     assert hanging.planned() == []
+
+
+def test_a_build_whose_output_is_closed_ends_its_jobs(hanging: Project) -> None:
+    (hanging.root / PAGE).unlink()
+    with hanging.start("-m", "seedbed", "build") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("Checking everything")
+        process.stdout.close()
+        assert process.wait(LIMIT) != 0
+    assert not is_locked(hanging.root / "results/.build.lock")
+    assert not is_locked(hanging.root / "results/.jobs.lock")
+
+
+def test_a_build_heeds_an_interrupt_where_it_was_started_with_interrupts_ignored(hanging: Project) -> None:
+    (hanging.root / PAGE).unlink()
+    with writing(hanging, hanging.root / PAGE, "build", prepare=ignore_interrupts) as process:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=LIMIT)
+    assert process.returncode == 128 + signal.SIGINT
 
 
 @pytest.mark.parametrize("number", [*SIGNALS, signal.SIGKILL])
@@ -84,6 +102,7 @@ def test_a_job_that_is_ended_while_it_writes_leaves_the_old_file(hanging: Projec
     job = draw(hanging)
     with writing(hanging, corpus, *job) as process:
         process.send_signal(number)
+        process.communicate(timeout=LIMIT)
     assert process.returncode != 0
     assert corpus.read_bytes() == before
     (hanging.root / "hang").unlink()
@@ -99,11 +118,22 @@ def test_a_job_ends_with_the_process_that_asked_for_it(hanging: Project) -> None
     with writing(hanging, page, "build") as process:
         asking = [number for number in processes(hanging) if asks_for_the_page(number)]
         os.kill(asking[-1], signal.SIGKILL)
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=LIMIT)
     assert process.returncode == 1
     assert "page, results/logs/page.log\n" in output
     assert "Something ended it from outside" in output
     assert not is_locked(hanging.root / "results/.jobs.lock")
+
+
+def test_a_build_whose_snakemake_is_killed_fails_and_ends_its_jobs(hanging: Project) -> None:
+    (hanging.root / PAGE).unlink()
+    with writing(hanging, hanging.root / PAGE, "build") as process:
+        (runner,) = [number for number in processes(hanging) if runs_snakemake(number)]
+        os.kill(runner, signal.SIGKILL)
+        output, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 128 + signal.SIGKILL
+    assert "Snakemake ended with code 137, see results/logs/build.log" in output
+    wait_until(lambda: not is_locked(hanging.root / "results/.jobs.lock"))
 
 
 def test_after_a_failed_training_old_numbers_never_look_fresh(project: Project) -> None:
@@ -221,6 +251,14 @@ def test_make_from_another_directory_builds_in_its_own(project: Project, tmp_pat
     assert f"The page: {root.resolve()}/{PAGE}" in done.stdout
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition that only a fault keeps from becoming true."""
+    limit = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+
+
 def processes(project: Project) -> list[int]:
     """Those in the project's folder."""
     found = []
@@ -233,18 +271,29 @@ def processes(project: Project) -> list[int]:
 
 def asks_for_the_page(process: int) -> bool:
     arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-    return b"seedbed.building.forked" in arguments and b"page" in arguments
+    return b"seedbed.building.fork_client" in arguments and bool({b"page", PAGE.encode()} & set(arguments))
 
 
-def writing(project: Project, path: Path, *arguments: str) -> subprocess.Popen[str]:
+def runs_snakemake(process: int) -> bool:
+    arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+    return arguments[1:3] == [b"-m", b"seedbed.building.snakemake_runner"]
+
+
+def ignore_interrupts() -> None:
+    """As a shell script does for what it starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def writing(
+    project: Project, path: Path, *arguments: str, prepare: Callable[[], object] = lambda: None
+) -> subprocess.Popen[str]:
     """Start a command of a hanging project, and come back when it waits in the middle of writing the file."""
     pattern = f".{path.name}.*.part"
     for part in path.parent.glob(pattern):
         part.unlink()
-    process = project.start("-m", "seedbed", *arguments)
-    while not list(path.parent.glob(pattern)):
-        assert process.poll() is None
-        time.sleep(0.05)
+    process = project.start("-m", "seedbed", *arguments, prepare=prepare)
+    wait_until(lambda: process.poll() is not None or any(path.parent.glob(pattern)))
+    assert process.poll() is None
     return process
 
 
@@ -259,7 +308,7 @@ def prepared(
 ) -> subprocess.CompletedProcess[str]:
     """A command in a process that is prepared first."""
     with project.start("-m", "seedbed", *arguments, prepare=prepare) as process:
-        output, _ = process.communicate()
+        output, _ = process.communicate(timeout=LIMIT)
     return subprocess.CompletedProcess(arguments, process.returncode, output)
 
 

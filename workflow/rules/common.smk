@@ -1,15 +1,11 @@
 # What every rule uses: the plan (paths and fingerprints) and the command that runs a job.
+import json
 import os
 import shlex
 import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
-from snakemake.scheduling.job_scheduler import JobScheduler
-
-# Its limit of jobs a second sets a timer for each job, and each timer that rings sets the next: after 180 jobs they
-# woke the scheduler 70 times a second. Without them it wakes when a job ends, which is enough for processes.
-JobScheduler._schedule_reevalutation = lambda *_: None
 
 # Doubled, since Snakemake reads braces in a path as the name of a wildcard.
 BRACES = str.maketrans({"{": "{{", "}": "}}"})
@@ -33,7 +29,7 @@ try:
 except ConfigError as error:
     raise WorkflowError(str(error))
 
-# `python -m seedbed build` calls Snakemake there.
+# `python -m seedbed build` starts Snakemake in that folder.
 if PLAN.configuration.quick and "SEEDBED_BUILD" not in os.environ:
 
     workdir: str(PLAN.configuration.folder)
@@ -50,11 +46,11 @@ if (
         "them are lost. Run `make report`, which makes them again."
     )
 
-OVERRIDES = [f"--config={key}={value}" for key, value in config.items()]
+OVERRIDES = [f"--config={key}={json.dumps(value)}" for key, value in config.items()]
 SEEDBED = shlex.join(
-    [sys.executable, "-m", "seedbed.building.forked", *OVERRIDES]
+    [sys.executable, "-m", "seedbed.building.fork_client", *OVERRIDES]
 ).translate(BRACES)
-# In the prefix and not in a rule: where Python stands decides no result, so no parameter may hold it.
+# In the prefix and not in a rule: the path of Python decides no result, so no parameter may hold it.
 shell.prefix(" ".join(["set -euo pipefail; seedbed() {{", SEEDBED, 'job "$@"; }}; ']))
 ENVIRONMENT = str(Path(workflow.basedir, "environment.yml")).translate(BRACES)
 

@@ -1,6 +1,6 @@
-"""One build at a time, also after a build was killed and its jobs were not.
+"""One build at a time in a folder, also while jobs of a killed build still run.
 
-Locks are the kernel's (flock): they end with the processes that hold them, so none is ever stale.
+The locks are the kernel's (flock): they end with the processes that hold them, so a lock is never stale.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ _JOBS = RESULTS / ".jobs.lock"
 
 
 class BusyError(SeedbedError):
-    """Another process builds in this folder; the message says which."""
+    """Another process builds in this folder; the message names it."""
 
 
 @contextmanager
 def hold_build() -> Iterator[int]:
-    """Take the folder for a build; yields the lock's file descriptor.
+    """Hold the build lock of the current folder; yields the lock's file descriptor.
 
-    A process that inherits the descriptor holds the lock too, so that it outlives a builder that is killed.
+    A process that inherits the descriptor holds the lock too: Snakemake keeps it if the builder is killed.
 
     Raises:
-        BusyError: another build runs, or jobs of a killed one do.
+        BusyError: another build runs, or jobs of a killed build do.
     """
     with _open(_BUILD) as build:
-        if not _taken(build):
+        if not _try_lock(build):
             owner = build.read().strip() or "unknown"
             raise BusyError(
                 f"a build runs in this folder, begun by process {owner}; wait for it, or end it and run again"
             )
         with _open(_JOBS) as jobs:
-            if not _taken(jobs):
+            if not _try_lock(jobs):
                 raise BusyError("jobs of an interrupted build still run in this folder; wait for them to end")
         build.truncate(0)
         build.write(str(os.getpid()))
@@ -49,7 +49,7 @@ def hold_build() -> Iterator[int]:
 
 @contextmanager
 def hold_job() -> Iterator[None]:
-    """Mark a running job, so that no other build begins beside it."""
+    """Hold a share of the job lock: jobs run side by side, and no new build starts meanwhile."""
     with _open(_JOBS) as jobs:
         fcntl.flock(jobs, fcntl.LOCK_SH)
         yield
@@ -60,8 +60,8 @@ def _open(path: Path) -> IO[str]:
     return path.open("a+", encoding="utf-8")
 
 
-def _taken(file: IO[str]) -> bool:
-    """Take the lock alone, if nobody has it."""
+def _try_lock(file: IO[str]) -> bool:
+    """Lock the file exclusively; False if another process holds a lock on it."""
     file.seek(0)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,9 +1,10 @@
-"""A Python that has imported what jobs import, and forks a process for each: importing costs more than many jobs.
+"""Forks a process for each job of a build, from one Python that has imported the jobs' libraries.
 
-    python -m seedbed.building.forking COMMAND ...
+    python -m seedbed.building.fork_server COMMAND ...
 
-runs a command, Snakemake, and forks as long as that runs; jobs ask for it through `forked`. Of Seedbed nothing is
-imported before a fork, so that each job runs the code that its fingerprint is taken from.
+runs a command (Snakemake) and serves its jobs until it ends. The jobs ask through `fork_client`. Importing the
+libraries takes longer than many jobs do. Seedbed's own code is imported after the fork, so that each job runs the
+code that its fingerprint is taken from.
 """
 
 from __future__ import annotations
@@ -23,44 +24,44 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from seedbed.building.forked import ADDRESS
-from seedbed.building.threads import ONE_THREAD
+from seedbed.building.fork_client import ADDRESS
+from seedbed.building.job_environment import JOB_ENVIRONMENT
 
-#: Those that start no thread, which a fork would not have.
+#: Libraries that start no thread when they are imported: a forked process would not have that thread.
 LIBRARIES = ("jaxtyping", "pydantic", "safetensors.torch", "scipy.special", "torch", "typer", "yaml")
 Handlers = Mapping[signal.Signals, Any]
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-#: Seconds between two looks at whether the command has ended.
+#: Seconds between two checks whether the command has ended.
 _PAUSE = 0.1
 
 
 def main(command: list[str]) -> int:
-    """Run the command and fork for its jobs; returns its exit code, 128 and the number of a signal that ended it.
+    """Run the command and fork for its jobs; returns its exit code, or 128 plus the signal that ended it.
 
     Raises:
         OSError: the command cannot be run.
     """
-    os.environ |= ONE_THREAD  # before numpy or torch read it
+    os.environ |= JOB_ENVIRONMENT  # before numpy or torch read it
     with socket.socket(socket.AF_UNIX) as listener:
-        if not _bound(listener):
+        if not _bind(listener):
             os.execv(command[0], command)
         listener.listen()
-        # Begun first: jobs that ask while libraries are imported wait for it.
+        # The command starts before the libraries are imported; jobs that connect meanwhile wait.
         with subprocess.Popen(command, close_fds=False) as process:
-            # The command decides when it is over. Jobs take signals as it does, which may ignore some.
+            # The server ends when the command ends, not at a signal. Its jobs get back the handlers of before.
             before = {one: signal.signal(one, lambda *_: None) for one in _SIGNALS}
             try:
                 for name in LIBRARIES:
                     importlib.import_module(name)
                 _serve(listener, process, before)
-            finally:  # before the command is waited for, so that its jobs do not wait for us
+            finally:  # before `Popen` waits for the command, whose jobs would wait for this server
                 Path(ADDRESS).unlink(missing_ok=True)
                 listener.close()
     return process.returncode if process.returncode >= 0 else 128 - process.returncode
 
 
-def _bound(listener: socket.socket) -> bool:
-    """Take the address, for its owner alone; there are file systems without sockets."""
+def _bind(listener: socket.socket) -> bool:
+    """Bind the socket, readable by its owner only; False where the file system has no sockets."""
     before = os.umask(0o077)
     try:
         Path(ADDRESS).unlink(missing_ok=True)
@@ -73,13 +74,14 @@ def _bound(listener: socket.socket) -> bool:
 
 
 def _serve(listener: socket.socket, process: subprocess.Popen[bytes], handlers: Handlers) -> None:
+    """Fork a child for each connection until the process ends."""
     listener.settimeout(_PAUSE)
     children: set[int] = set()
     while process.poll() is None:
-        # No process or descriptor may be left for a fork; who asked sees the connection close, and helps itself.
+        # An OSError: nobody connected, or no process or descriptor is left. The client then runs the job itself.
         with suppress(OSError), listener.accept()[0] as connection:
             if (child := os.fork()) == 0:
-                _end(connection, handlers)
+                _run_child(connection, handlers)
             children.add(child)
         children = {child for child in children if not _has_ended(child)}
 
@@ -90,22 +92,23 @@ def _has_ended(child: int) -> bool:
     return True
 
 
-def _end(connection: socket.socket, handlers: Handlers) -> NoReturn:
-    """Be the process of one job, and of nothing else."""
+def _run_child(connection: socket.socket, handlers: Handlers) -> NoReturn:
+    """Run one job in the forked child, then exit."""
     code = 1
     try:
         for one, handler in handlers.items():
             signal.signal(one, handler)
         code = _answer(connection)
-    except BaseException:  # what Python itself would print at its end
+    except BaseException:  # printed here, since the child does not return to the interpreter that would print it
         traceback.print_exc()
     finally:
         os._exit(code)
 
 
 def _answer(connection: socket.socket) -> int:
-    """Run a job as `python -m seedbed` would, with the output of who asks; returns its exit code, and tells it."""
-    for link in Path("/proc/self/fd").iterdir():  # the build's lock, which the command has and a job must not
+    """Run the requested job with the client's stdout and stderr; sends the client its exit code and returns it."""
+    # The command inherits descriptors, such as the build's lock; a job must not hold them.
+    for link in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
             if int(link.name) > 2 and os.get_inheritable(int(link.name)):
                 os.close(int(link.name))
@@ -114,14 +117,14 @@ def _answer(connection: socket.socket) -> int:
     connection.send(b"\0")
     os.dup2(output, 1)
     os.dup2(errors, 2)
-    threading.Thread(target=_end_with, args=[connection], daemon=True).start()
+    threading.Thread(target=_exit_with_client, args=[connection], daemon=True).start()
     code = _run(json.loads(request)) & 0xFF
     connection.send(bytes([code]))
     return code
 
 
 def _run(arguments: list[str]) -> int:
-    """The exit code of the command line with these arguments."""
+    """Run `python -m seedbed` with these arguments in this process; returns its exit code."""
     sys.argv = ["seedbed", *arguments]
     try:
         runpy.run_module("seedbed", run_name="__main__", alter_sys=True)
@@ -138,8 +141,8 @@ def _run(arguments: list[str]) -> int:
     return 0
 
 
-def _end_with(connection: socket.socket) -> None:
-    """End the job where the process that asked for it was ended."""
+def _exit_with_client(connection: socket.socket) -> None:
+    """Exit when the client's process has ended: its end of the connection is then closed."""
     connection.recv(1)
     os._exit(1)
 

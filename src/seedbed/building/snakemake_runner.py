@@ -1,0 +1,176 @@
+"""Runs Snakemake through its Python interface, and writes what happens as records, one JSON object a line.
+
+    python -m seedbed.building.snakemake_runner --cores N --records DESCRIPTOR [--config KEY=VALUE ...]
+        [--forcerun PATH ...]
+
+Unlike Snakemake's command line, the interface reads no environment variable and no profile of the user. Its
+settings come from the project's profile, which the command line reads too. It sets no limit of jobs a second, so
+the scheduler starts no timers.
+
+Records, by ``event``:
+
+    planned    jobs: how many jobs of each rule will run
+    started    job: its number, rule
+    finished   job
+    failed     job, logs: its log files
+    steps      done, all: how many jobs
+    error      text: a failure that is not a job's
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from snakemake.api import SnakemakeApi, WorkflowApi
+from snakemake.logging import logger
+from snakemake.settings.enums import RerunTrigger
+from snakemake.settings.types import (
+    ConfigSettings,
+    DAGSettings,
+    ExecutionSettings,
+    OutputSettings,
+    ResourceSettings,
+    SchedulingSettings,
+)
+from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_interface_scheduler_plugins.registry import SchedulerPluginRegistry
+
+from seedbed.configuration.configuration import ROOT, overrides
+from seedbed.configuration.yaml import ConfigError, read
+from seedbed.messages import nearest
+
+PROFILE = "profiles/default/profile.yaml"
+#: The argument of Snakemake's interface that each key of the profile sets.
+_ARGUMENTS: Mapping[str, tuple[type, str]] = {
+    "keep-going": (ExecutionSettings, "keep_going"),
+    "rerun-incomplete": (DAGSettings, "force_incomplete"),
+    "rerun-triggers": (DAGSettings, "rerun_triggers"),
+    "scheduler": (SchedulingSettings, "scheduler"),
+    "show-failed-logs": (OutputSettings, "show_failed_logs"),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Snakemake's settings of a build."""
+
+    output: OutputSettings
+    dag: DAGSettings
+    execution: ExecutionSettings
+    scheduling: SchedulingSettings
+
+
+def read_settings(profile: Path, forced: Sequence[str] = ()) -> Settings:
+    """The settings that a profile names, and the results that are made again in any case.
+
+    Raises:
+        ConfigError: the profile cannot be read, or has a key that this module does not know.
+    """
+    given: dict[type, dict[str, Any]] = {kind: {} for kind, _ in _ARGUMENTS.values()}
+    for key, value in read(profile, PROFILE).items():
+        if key not in _ARGUMENTS:
+            raise ConfigError(f"{PROFILE}: {key}: a build knows no such setting; {nearest(key, _ARGUMENTS)}")
+        kind, argument = _ARGUMENTS[key]
+        given[kind][argument] = RerunTrigger.parse_choices_set(value) if key == "rerun-triggers" else value
+    return Settings(
+        OutputSettings(nocolor=True, enable_file_logging=False, **given[OutputSettings]),
+        DAGSettings(forcerun=frozenset(forced), **given[DAGSettings]),
+        ExecutionSettings(**given[ExecutionSettings]),
+        SchedulingSettings(**given[SchedulingSettings]),
+    )
+
+
+def describe(record: logging.LogRecord) -> dict[str, Any] | None:
+    """What a log record of Snakemake says, as a record of this module; None for what nobody needs."""
+    fields = record.__dict__
+    match fields.get("event"):
+        case LogEvent.RUN_INFO if "stats" in fields:
+            jobs = {rule: count for rule, count in fields["stats"].items() if rule != "total"}
+            return {"event": "planned", "jobs": jobs}
+        case LogEvent.JOB_INFO:
+            return {"event": "started", "job": fields["jobid"], "rule": fields["rule_name"]}
+        case LogEvent.JOB_FINISHED:
+            return {"event": "finished", "job": fields["job_id"]}
+        case LogEvent.JOB_ERROR:
+            return {"event": "failed", "job": fields["jobid"], "logs": [str(log) for log in fields["log"]]}
+        case LogEvent.PROGRESS:
+            return {"event": "steps", "done": fields["done"], "all": fields["total"]}
+    return {"event": "error", "text": record.getMessage()} if record.levelno >= logging.ERROR else None
+
+
+class RecordWriter(logging.Handler):
+    """Writes the records to a file descriptor."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        os.set_inheritable(descriptor, False)  # whoever reads waits until the last process has closed it
+        self._file = os.fdopen(descriptor, "w", encoding="utf-8")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write what a log record of Snakemake says."""
+        if described := describe(record):
+            self.write(described)
+
+    def write(self, record: Mapping[str, Any]) -> None:
+        """Write one record, unless the builder has been killed: then nobody reads it."""
+        with suppress(OSError):
+            print(json.dumps(record), file=self._file, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run Snakemake in the current folder; returns 0, or 1 if it failed."""
+    parser = argparse.ArgumentParser(prog="snakemake_runner", allow_abbrev=False)
+    parser.add_argument("--cores", type=int, required=True)
+    parser.add_argument("--records", type=int, required=True)
+    parser.add_argument("--config", action="append", default=[])
+    parser.add_argument("--forcerun", nargs="*", default=[])
+    chosen = parser.parse_args(arguments)
+    records = RecordWriter(chosen.records)
+    try:
+        settings = read_settings(ROOT / PROFILE, chosen.forcerun)
+        config = overrides(chosen.config)
+    except ConfigError as error:
+        records.write({"event": "error", "text": str(error)})
+        return 1
+    with SnakemakeApi(settings.output) as snakemake:
+        logger.addHandler(records)
+        try:
+            _execute(snakemake, settings, ResourceSettings(cores=chosen.cores), ConfigSettings(config=config))
+        except Exception as error:
+            try:
+                snakemake.print_exception(error)
+            except Exception:  # it fails on some syntax errors of a Snakefile (9.27.1)
+                records.write({"event": "error", "text": f"{type(error).__name__}: {error}"})
+            return 1
+    return 0
+
+
+def _execute(
+    snakemake: SnakemakeApi, settings: Settings, resources: ResourceSettings, config: ConfigSettings
+) -> None:
+    """Run the workflow, after the lock of a killed Snakemake is removed."""
+
+    def workflow() -> WorkflowApi:
+        return snakemake.workflow(resources, config_settings=config, snakefile=ROOT / "Snakefile")
+
+    # A build holds the kernel's lock of this folder, so Snakemake's own lock is not that of a running build.
+    if any(Path(".snakemake/locks").glob("*")):
+        workflow().dag(settings.dag).unlock()
+    scheduler = SchedulerPluginRegistry().get_plugin(settings.scheduling.scheduler)
+    workflow().dag(settings.dag).execute_workflow(
+        execution_settings=settings.execution,
+        scheduling_settings=settings.scheduling,
+        scheduler_settings=scheduler.settings_cls and scheduler.settings_cls(),
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

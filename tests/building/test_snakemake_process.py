@@ -1,0 +1,26 @@
+import signal
+
+import pytest
+
+from seedbed.building.snakemake_process import Stop
+
+
+def test_a_hangup_that_nohup_ignores_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Stop():
+            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_snakemake_interrupts_and_the_handlers_come_back(number: signal.Signals) -> None:
+    outside = signal.signal(number, signal.default_int_handler)
+    try:
+        with Stop() as stop, pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+        assert stop.code == 128 + number
+        assert signal.getsignal(number) == signal.default_int_handler
+    finally:
+        signal.signal(number, outside)

@@ -1,0 +1,147 @@
+"""What the builder learns from Snakemake, and which settings Snakemake has in a build."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from snakemake.settings.enums import RerunTrigger
+
+from seedbed.building.snakemake_runner import PROFILE, describe, read_settings
+from seedbed.configuration.configuration import ROOT
+from seedbed.configuration.yaml import ConfigError
+
+#: A workflow of three jobs, one of which fails, without any of our own code.
+SNAKEFILE = """
+rule all:
+    input: "a.txt", "b.txt"
+rule good:
+    output: "a.txt"
+    log: "a.log"
+    shell: "touch {output} > {log}"
+rule bad:
+    output: "b.txt"
+    log: "b.log"
+    shell: "false > {log}"
+"""
+#: The runner for another folder than the project, where every timer is an error.
+RUN = """
+import pathlib, sys, threading
+from seedbed.building import snakemake_runner
+def no_timer(*_):
+    raise AssertionError("the scheduler starts a timer")
+threading.Timer = no_timer
+snakemake_runner.ROOT = pathlib.Path.cwd()
+sys.exit(snakemake_runner.main())
+"""
+PROFILE_TEXT = (ROOT / PROFILE).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "Snakefile").write_text(SNAKEFILE, encoding="utf-8")
+    (tmp_path / PROFILE).parent.mkdir(parents=True)
+    (tmp_path / PROFILE).write_text(PROFILE_TEXT, encoding="utf-8")
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> tuple[int, list[dict[str, Any]], str]:
+    """The exit code, the records, and what Snakemake prints."""
+    records = folder / "records"
+    with records.open("w") as file:
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, "--cores=1", f"--records={file.fileno()}", *arguments],
+            cwd=folder,
+            env=os.environ | environment,
+            pass_fds=[file.fileno()],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    return done.returncode, [json.loads(line) for line in records.read_text().splitlines()], done.stdout
+
+
+def test_each_event_of_a_build_is_one_record_and_no_timer_is_started(folder: Path) -> None:
+    code, records, printed = run(folder)
+    assert code == 1
+    assert "timer" not in printed
+    planned, *events = [record for record in records if record["event"] != "error"]
+    assert planned == {"event": "planned", "jobs": {"good": 1, "bad": 1, "all": 1}}
+    assert len([event for event in events if event["event"] == "started"]) == 2
+    numbers = {event["rule"]: event["job"] for event in events if event["event"] == "started"}
+    assert {"event": "failed", "job": numbers["bad"], "logs": ["b.log"]} in events
+    assert {"event": "finished", "job": numbers["good"]} in events
+    assert {"event": "steps", "done": 1, "all": 3} in events
+
+
+def test_the_results_that_are_named_are_made_again(folder: Path) -> None:
+    (folder / "Snakefile").write_text(SNAKEFILE.replace("false >", "touch {output} >"), encoding="utf-8")
+    assert run(folder)[0] == 0
+    assert run(folder)[1] == []
+    code, records, _ = run(folder, "--forcerun", "a.txt")
+    assert code == 0
+    assert records[0]["jobs"] == {"good": 1, "all": 1}
+
+
+def test_a_snakefile_that_cannot_be_read_is_an_error_with_its_place(folder: Path) -> None:
+    (folder / "Snakefile").write_text("rule all:\n    inputs: 'a'\n", encoding="utf-8")
+    code, records, _ = run(folder)
+    assert code == 1
+    assert [record["event"] for record in records] == ["error"]
+    assert "Snakefile" in records[0]["text"]
+    assert "inputs" in records[0]["text"]
+
+
+def test_a_configuration_reaches_the_workflow_with_its_types(folder: Path) -> None:
+    (folder / "Snakefile").write_text("raise ValueError(repr(sorted(config.items())))\n", encoding="utf-8")
+    _, records, _ = run(folder, "--config=seeds=3", "--config=studies=[farm]", "--config=q=null")
+    assert "[('q', None), ('seeds', 3), ('studies', ['farm'])]" in records[0]["text"]
+
+
+def test_the_settings_are_those_of_the_projects_profile() -> None:
+    settings = read_settings(ROOT / PROFILE, ["a.txt"])
+    assert settings.dag.rerun_triggers == {RerunTrigger.PARAMS}
+    assert settings.dag.force_incomplete is True
+    assert settings.dag.forcerun == {"a.txt"}
+    assert settings.execution.keep_going is True
+    assert settings.scheduling.scheduler == "greedy"
+    assert settings.output.show_failed_logs is True
+
+
+def test_the_scheduler_has_no_limit_of_jobs_a_second() -> None:
+    assert read_settings(ROOT / PROFILE).scheduling.max_jobs_per_timespan is None
+
+
+def test_a_profile_that_a_build_cannot_follow_is_refused(folder: Path) -> None:
+    (folder / PROFILE).write_text(PROFILE_TEXT + "dry-run: true\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="dry-run: a build knows no such setting"):
+        read_settings(folder / PROFILE)
+    code, records, _ = run(folder)
+    assert code == 1
+    assert [record["event"] for record in records] == ["error"]
+    assert records[0]["text"].startswith(f"{PROFILE}: dry-run: ")
+
+
+@pytest.mark.parametrize(("level", "described"), [(logging.INFO, False), (logging.ERROR, True)])
+def test_of_other_messages_only_errors_are_records(level: int, described: bool) -> None:
+    record = logging.LogRecord("snakemake", level, "", 0, "%d files", (3,), None)
+    assert describe(record) == ({"event": "error", "text": "3 files"} if described else None)
+
+
+def test_without_a_reader_the_build_goes_on(folder: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, "--cores=1", f"--records={writer}"], cwd=folder, pass_fds=[writer], check=False
+    )
+    os.close(writer)
+    assert done.returncode == 1
+    assert (folder / "a.txt").exists()
