@@ -100,7 +100,25 @@ def options(folder: str, name: str, values: Mapping[str, object], place: str) ->
         return known[key].check(value, f"{place}.{key}")
 
     given = dict(zip(values, together([partial(check, *item) for item in values.items()]), strict=True))
-    return {key: given.get(key, option.default) for key, option in known.items()}
+    whole = {key: given.get(key, option.default) for key, option in known.items()}
+    parts(folder, name, whole, place)
+    return whole
+
+
+def parts(folder: str, name: str, values: Mapping[str, object], place: str = "") -> list[str]:
+    """The modules of the package that the options of a plug-in name, as its constant ``PARTS`` says.
+
+    Raises:
+        ConfigError: a folder has no such file; the message says the nearest right one.
+    """
+    found = []
+    for option, inside in _parts(PACKAGE / folder / f"{name}.py").items():
+        known = sorted(file.stem for file in (PACKAGE / inside).glob("[!_]*.py"))
+        if values[option] not in known:
+            said = f"no {inside}/{values[option]}.py; {nearest(values[option], known)}"
+            raise ConfigError(f"{place}.{option}: {said}")
+        found.append(f"seedbed.{inside.replace('/', '.')}.{values[option]}")
+    return found
 
 
 def measures(evaluation: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -220,6 +238,15 @@ def _declared(path: Path) -> dict[str, Option]:
     )
     fields = (node for node in body if isinstance(node, ast.AnnAssign))
     return {ast.unparse(field.target): _option(field, path) for field in fields}
+
+
+@cache
+def _parts(path: Path) -> dict[str, str]:
+    """The constant ``PARTS`` of a plug-in: options that name a file, and the folder of the package it is in."""
+    for node in parsed(path).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PARTS":
+            return dict(ast.literal_eval(node.value))
+    return {}
 
 
 def parsed(path: Path) -> ast.Module:

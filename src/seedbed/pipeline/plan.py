@@ -329,6 +329,7 @@ def _plugins(run: Run) -> list[tuple[str, str, Values]]:
 def modules(run: Run, evaluation: str | None = None) -> list[str]:
     """The modules that a training computes with, or an evaluation of the run."""
     own = [f"seedbed.{folder}.{name}" for folder, name, _ in _plugins(run)]
+    own += [part for folder, name, values in _plugins(run) for part in plugins.parts(folder, name, values)]
     if evaluation is None:
         return own
     predictor = ["seedbed.evaluations.trained"] if run.trained else []
