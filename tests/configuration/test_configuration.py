@@ -245,7 +245,8 @@ def test_a_pinned_stream_reads_the_corpus_of_its_own_seed(tmp_path: Path) -> Non
     from seedbed.pipeline.plan import Plan
 
     plan = Plan(Configuration(root=write(tmp_path, changed("runs.flm.streams", {"data": 0}))))
-    assert plan.seeds("tiny", "flm", 2) == {"data": 0, "initialisation": 2, "order": 2, "corruption": 2}
+    pinned = {"data": 0, "initialisation": 2, "order": 2, "corruption": 2, "noise": 2}
+    assert plan.seeds("tiny", "flm", 2) == pinned
     assert "seed-0" in str(plan.training_files("tiny", "flm", 2)["training"])
     assert plan.train("tiny", "flm", 1) != plan.train("tiny", "flm", 2)
 

@@ -195,3 +195,14 @@ def test_an_evaluation_must_say_by_known_types_what_it_measures(
     monkeypatch.setattr(plugins, "PACKAGE", tmp_path / "seedbed")
     with pytest.raises(ConfigError, match=said):
         plugins.measures("untyped")
+
+
+def test_an_option_that_names_a_file_is_checked_against_the_files_that_exist() -> None:
+    with pytest.raises(ConfigError, match=r"place\.mixer: no models/mixers/gated.py; .*gated_linear"):
+        plugins.options("models", "transformer", {"mixer": "gated"}, "place")
+
+
+def test_the_module_that_an_option_names_is_known_without_importing_it() -> None:
+    given = plugins.options("models", "transformer", {"mixer": "gated_linear"}, "place")
+    assert plugins.parts("models", "transformer", given) == ["seedbed.models.mixers.gated_linear"]
+    assert plugins.parts("models", "window", {}) == []

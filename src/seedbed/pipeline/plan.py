@@ -34,7 +34,7 @@ TEMPLATES = ROOT / "report"
 RUN_FILES = ("model.safetensors", "log.parquet", "cost.parquet")
 SPLITS = ("training", "validation", "test")
 #: The purposes of the streams of a training; a run may pin the seed of each.
-PURPOSES = ("data", "initialisation", "order", "corruption")
+PURPOSES = ("data", "initialisation", "order", "corruption", "noise")
 
 
 def data_path(study: str, data: str, split: str, seed: int | None) -> Path:
