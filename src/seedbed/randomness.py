@@ -42,8 +42,8 @@ def torch_stream(seed: int, purpose: str) -> torch.Generator:
 def global_streams(seed: int, purpose: str) -> Iterator[None]:
     """While the context lasts, the global generators are streams of this seed and purpose.
 
-    These are the generators of Python's ``random``, of numpy and, if it has been imported, of torch (CPU). They begin at
-    their start, whatever was drawn before; afterwards each generator is as it was.
+    These are the generators of Python's ``random``, of numpy and, if it has been imported, of torch (CPU). They
+    begin at their start, whatever was drawn before; afterwards each generator is as it was.
     """
     torch = sys.modules.get("torch")  # not imported here: jobs that need no torch stay quick
     before = random.getstate(), np.random.get_state(), torch and torch.get_rng_state()  # noqa: NPY002
