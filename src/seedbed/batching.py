@@ -71,9 +71,24 @@ class Mask:
         """The mask of some of the rows, if each has its own."""
         return Mask(self.bias[rows], None if self.sees is None else self.sees[rows])
 
+    def by_head(
+        self, batch: int
+    ) -> tuple[Float[Tensor, "batch queries keys"], Float[Tensor, "batch queries 1"] | None]:
+        """Bias and ``sees`` of every head of every row, heads fastest; without a copy if they are one for all."""
+        return _by_head(self.bias, batch), None if self.sees is None else _by_head(self.sees, batch)
+
     def plus(self, bias: Float[Tensor, "1 heads queries keys"]) -> Mask:
         """This mask with more to add to the scores, head by head."""
         return Mask(self.bias + bias, self.sees)
+
+
+def _by_head(values: Float[Tensor, "rows heads queries keys"], batch: int) -> Float[Tensor, "batch queries keys"]:
+    rows, heads = values.shape[:2]
+    if rows == heads == 1:
+        return values[0].expand(batch, -1, -1)
+    if rows == 1:
+        rows = batch // heads
+    return values.expand(rows, batch // rows, -1, -1).flatten(0, 1)
 
 
 @dataclass(frozen=True, eq=False)

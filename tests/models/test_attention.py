@@ -198,3 +198,13 @@ def test_a_token_without_a_source_gathers_zero_and_moves_nothing() -> None:
 def test_heads_that_do_not_divide_the_width_are_refused(layer: type[SelfAttention | CrossAttention]) -> None:
     with pytest.raises(ValueError, match="3 heads do not divide a width of 64"):
         layer(64, 3)
+
+
+def test_the_private_function_of_torch_is_that_of_the_version_it_was_chosen_in() -> None:
+    """`attention` calls `torch._softmax_backward_data`. After an upgrade check it, and name the version here."""
+    assert torch.__version__.partition("+")[0] == "2.13.0"
+    weights = torch.randn(3, 5, dtype=torch.double).requires_grad_()
+    gradient, result = torch.randn(3, 5, dtype=torch.double), weights.softmax(-1)
+    (expected,) = torch.autograd.grad(result, weights, gradient)
+    found = torch._softmax_backward_data(gradient, result.detach(), -1, torch.double)
+    torch.testing.assert_close(found, expected)

@@ -126,6 +126,20 @@ def test_training_uses_one_thread_and_deterministic_algorithms() -> None:
     assert (objective.threads, objective.deterministic) == (1, True)
 
 
+class Leaking(Copied):
+    """Reads memory that nothing was written to."""
+
+    def loss(self, model: nn.Module, batch: Tensor) -> tuple[Tensor, int]:
+        total, count = super().loss(model, batch)
+        return total + 0 * torch.empty(1).sum(), count
+
+
+def test_code_that_reads_fresh_memory_is_noticed_at_the_first_step() -> None:
+    losses = fit(Leaking()).log.training_loss
+    assert len(losses) == 1
+    assert math.isnan(losses[0])
+
+
 @pytest.mark.parametrize("stream", ["initialisation", "order"])
 def test_every_stream_has_its_own_seed(stream: str) -> None:
     assert fit().log.training_loss != fit(**{stream: 1}).log.training_loss

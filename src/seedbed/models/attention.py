@@ -28,22 +28,19 @@ def attention_weights(
         keys: Likewise.
         mask: One for all rows, or one a row; for all heads of a row, or one a head.
     """
-    width = queries.shape[-1]
-    scores = torch.baddbmm(_for_heads(mask.bias, queries), queries, keys.transpose(1, 2), alpha=width**-0.5)
-    weights = scores.softmax(-1)
-    return weights if mask.sees is None else weights * _for_heads(mask.sees, queries)
+    return _weights(queries, keys, *mask.by_head(len(queries)))
 
 
-def _for_heads(
-    mask: Float[Tensor, "rows heads queries keys"], queries: Float[Tensor, "batch queries width"]
+def _weights(
+    queries: Float[Tensor, "batch queries width"],
+    keys: Float[Tensor, "batch keys width"],
+    bias: Float[Tensor, "batch queries keys"],
+    sees: Float[Tensor, "batch queries 1"] | None,
 ) -> Float[Tensor, "batch queries keys"]:
-    """Repeat the mask for all rows and heads that share it; without a copy if it is one for all."""
-    rows, heads = mask.shape[:2]
-    if rows == heads == 1:
-        return mask[0].expand(len(queries), -1, -1).to(queries.dtype)
-    if rows == 1:
-        rows = len(queries) // heads
-    return mask.expand(rows, len(queries) // rows, -1, -1).flatten(0, 1).to(queries.dtype)
+    scale = queries.shape[-1] ** -0.5
+    scores = torch.baddbmm(bias.to(queries.dtype), queries, keys.transpose(1, 2), alpha=scale)
+    weights = scores.softmax(-1)
+    return weights if sees is None else weights * sees.to(queries.dtype)
 
 
 class _Attend(torch.autograd.Function):
@@ -61,10 +58,9 @@ class _Attend(torch.autograd.Function):
     ) -> Float[Tensor, "queries_heads width"]:
         rows = vectors.index_select(0, heads.vector_of_slot)
         attended, kept = rows.new_empty(heads.sizes[0], rows.shape[1]), []
-        for bucket, (query, key, value), result in zip(
-            heads.buckets, heads.split_roles(rows), heads.split_queries(attended), strict=True
-        ):
-            weights = attention_weights(query, key, bucket.mask)
+        results = heads.split_queries(attended)
+        for mask, query, key, value, result in zip(heads.masks, *heads.split_roles(rows), results, strict=True):
+            weights = _weights(query, key, *mask)
             torch.bmm(weights, value, out=result)
             kept.append(weights)
         ctx.save_for_backward(rows, *kept)
@@ -80,10 +76,14 @@ class _Attend(torch.autograd.Function):
         heads, (rows, *kept) = ctx.heads, ctx.saved_tensors
         padded = nn.functional.pad(gradient, (0, 0, 0, 1))  # padding slots take the zero row
         attended, result = padded.index_select(0, heads.query_of_slot), torch.empty_like(rows)
-        for weights, (query, key, value), to_attended, to_roles in zip(
-            kept, heads.split_roles(rows), heads.split_queries(attended), heads.split_roles(result), strict=True
+        for part in zip(
+            kept,
+            *heads.split_roles(rows),
+            heads.split_queries(attended),
+            *heads.split_roles(result),
+            strict=True,
         ):
-            _attend_backward(weights, query, key, value, to_attended, to_roles)
+            _attend_backward(*part)
         return result.index_select(0, heads.slot_of_vector), None
 
 
@@ -99,10 +99,11 @@ def _attend_backward(
     key: Float[Tensor, "batch keys width"],
     value: Float[Tensor, "batch keys width"],
     gradient: Float[Tensor, "batch queries width"],
-    to_roles: list[Tensor],
+    to_query: Float[Tensor, "batch queries width"],
+    to_key: Float[Tensor, "batch keys width"],
+    to_value: Float[Tensor, "batch keys width"],
 ) -> None:
-    """Write the gradient of one bucket's queries, keys and values, given that of its result."""
-    to_query, to_key, to_value = to_roles
+    """Write the gradients of one bucket's queries, keys and values, given that of its result."""
     scale = query.shape[-1] ** -0.5
     torch.bmm(weights.transpose(1, 2), gradient, out=to_value)
     to_weights = torch.bmm(gradient, value.transpose(1, 2))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Complex, Float, Int
@@ -60,22 +61,33 @@ class HeadLayout:
             buckets.append(replace(bucket, mask=change(bucket.mask, query, key)))
         return replace(self, buckets=tuple(buckets))
 
-    def split_roles(self, slots: Float[Tensor, "slots_of_all_roles width"]) -> Iterator[list[Tensor]]:
-        """The slots of each bucket's queries, keys and values, each a batch of its rows' heads."""
-        queries, keys, values = torch.split(slots, list(self.sizes))
-        lengths = [bucket.keys for bucket in self.buckets]
-        parts = self.split_queries(queries), self._split_rows(keys, lengths), self._split_rows(values, lengths)
-        return map(list, zip(*parts, strict=True))
+    @cached_property
+    def masks(self) -> list[tuple[Tensor, Tensor | None]]:
+        """The mask of each bucket, see `Mask.by_head`."""
+        return [bucket.mask.by_head(bucket.rows * self.heads) for bucket in self.buckets]
 
-    def split_queries(self, slots: Float[Tensor, "slots width"]) -> Iterator[Float[Tensor, "batch length width"]]:
-        """The slots of each bucket's queries, likewise."""
-        return self._split_rows(slots, [bucket.queries for bucket in self.buckets])
+    def split_roles(
+        self, slots: Float[Tensor, "slots_of_all_roles width"]
+    ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+        """Queries, keys and values of each bucket, [rows * heads, length, width] each."""
+        parts, buckets = _split(slots, self._shapes), len(self.buckets)
+        return parts[:buckets], parts[buckets : 2 * buckets], parts[2 * buckets :]
 
-    def _split_rows(self, slots: Tensor, lengths: list[int]) -> Iterator[Tensor]:
-        rows = [bucket.rows * self.heads for bucket in self.buckets]
-        parts = torch.split(slots, [row * length for row, length in zip(rows, lengths, strict=True)])
-        for part, row, length in zip(parts, rows, lengths, strict=True):
-            yield part.view(row, length, -1)
+    def split_queries(self, slots: Float[Tensor, "slots width"]) -> list[Float[Tensor, "batch length width"]]:
+        """The queries of each bucket, given their slots alone."""
+        return _split(slots, self._shapes[: len(self.buckets)])
+
+    @cached_property
+    def _shapes(self) -> list[tuple[int, int]]:
+        """The batch and the length of each bucket's queries, then of all keys, then of all values."""
+        queries = [(bucket.rows * self.heads, bucket.queries) for bucket in self.buckets]
+        keys = [(bucket.rows * self.heads, bucket.keys) for bucket in self.buckets]
+        return [*queries, *keys, *keys]
+
+
+def _split(slots: Float[Tensor, "slots width"], shapes: list[tuple[int, int]]) -> list[Tensor]:
+    parts = slots.split_with_sizes([batch * length for batch, length in shapes])
+    return [part.view(*shape, slots.shape[1]) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def self_heads(layout: Layout, positions: Int[Tensor, " tokens"], heads: int) -> HeadLayout:

@@ -83,9 +83,8 @@ def weights(
     wanted, first = heads.slot_of_query.view(-1, heads.heads)[asked].flatten(), 0
     longest = max((bucket.keys for bucket in heads.buckets), default=0)
     found = vectors.new_zeros(len(wanted), longest)
-    for bucket, (query, key, _) in zip(
-        heads.buckets, heads.split_roles(vectors[heads.vector_of_slot]), strict=True
-    ):
+    queries, keys, _ = heads.split_roles(vectors[heads.vector_of_slot])
+    for bucket, query, key in zip(heads.buckets, queries, keys, strict=True):
         rows = attention_weights(query, key, bucket.mask).flatten(0, 1)
         here = (wanted >= first) & (wanted < first + len(rows))
         found[here, : bucket.keys] = rows[wanted[here] - first]

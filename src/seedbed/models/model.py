@@ -22,8 +22,8 @@ class Model(Protocol):
     """A network that predicts tokens.
 
     ``reads`` says which objectives it can read as they are meant: ``causal`` (a token sees those before it),
-    ``prefix`` (and a prefix that sees itself), ``bidirectional`` (all see all) or ``encoder_decoder`` (two batches,
-    a source and a target). A run whose objective needs another is refused.
+    ``prefix`` (and a prefix that sees itself), ``bidirectional`` (all see all) or ``encoder_decoder`` (of two
+    batches, a source and a target). A run whose objective needs another is refused.
 
     A layer with parameters of its own (an `nn.Parameter`, not an `nn.Linear` or `nn.LayerNorm`) has a method
     ``draw(generator)``, which fills these, see `initialisation.DrawsItself`; the model itself may be such a layer.
