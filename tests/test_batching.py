@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from seedbed.batching import Block, Mask, Packed, Side, across, may_attend, pack
+from seedbed.batching import Bucket, Mask, Packed, TokenRows, cross_layout, may_attend, pack
 from seedbed.documents import Documents
 
 Lengths = st.lists(st.integers(0, 70), max_size=12)
@@ -15,16 +15,16 @@ def documents(lengths: list[int]) -> Documents:
     return Documents.of([range(100 * index, 100 * index + length) for index, length in enumerate(lengths)])
 
 
-def slots_of(side: Side, batch: Packed) -> Tensor:
-    return side.starts + batch.positions
+def slots_of(rows: TokenRows, batch: Packed) -> Tensor:
+    return rows.starts + batch.positions
 
 
-def own_slots(side: Side, batch: Packed) -> None:
+def own_slots(rows: TokenRows, batch: Packed) -> None:
     """Every token has a slot, no two the same, each within its row."""
-    slots = slots_of(side, batch)
+    slots = slots_of(rows, batch)
     assert len(slots.unique()) == len(batch.tokens)
-    assert (batch.positions < side.lengths).all()
-    assert len(slots) == 0 or int(slots.max()) < side.slots
+    assert (batch.positions < rows.lengths).all()
+    assert len(slots) == 0 or int(slots.max()) < rows.slots
 
 
 def test_tokens_stay_flat_in_document_order() -> None:
@@ -40,35 +40,38 @@ def test_every_token_has_its_own_slot_within_its_row(lengths: list[int]) -> None
 
 
 @given(lengths=Lengths)
-def test_every_document_has_one_row_of_one_block(lengths: list[int]) -> None:
+def test_every_document_has_one_row_of_one_bucket(lengths: list[int]) -> None:
     layout = pack(documents(lengths)).layout
-    starts = {start for block in _row_starts(layout.blocks) for start in block}
+    starts = {start for bucket in _row_starts(layout.buckets) for start in bucket}
     used = layout.queries.starts.unique().tolist()
     assert set(used) == starts
     assert len(used) == sum(length > 0 for length in lengths)
 
 
-def _row_starts(blocks: tuple[Block, ...]) -> list[range]:
-    ends = np.cumsum([0, *(block.rows * block.queries for block in blocks)])
+def _row_starts(buckets: tuple[Bucket, ...]) -> list[range]:
+    ends = np.cumsum([0, *(bucket.rows * bucket.queries for bucket in buckets)])
     return [
-        range(int(first), int(end), block.queries)
-        for first, end, block in zip(ends, ends[1:], blocks, strict=False)
+        range(int(first), int(end), bucket.queries)
+        for first, end, bucket in zip(ends, ends[1:], buckets, strict=False)
     ]
 
 
 def test_rows_are_little_longer_than_their_documents_need() -> None:
     lengths = [200] + [25] * 31
     layout = pack(documents(lengths)).layout
-    assert [(block.rows, block.queries, block.keys) for block in layout.blocks] == [(1, 200, 200), (31, 32, 32)]
+    assert [(bucket.rows, bucket.queries, bucket.keys) for bucket in layout.buckets] == [
+        (1, 200, 200),
+        (31, 32, 32),
+    ]
 
 
-def test_few_short_documents_share_one_block() -> None:
-    assert len(pack(documents([1, 2, 9, 17])).layout.blocks) == 1
+def test_few_short_documents_share_one_bucket() -> None:
+    assert len(pack(documents([1, 2, 9, 17])).layout.buckets) == 1
 
 
 @pytest.mark.parametrize("lengths", [[], [0], [0, 0]])
 def test_no_token_is_an_empty_layout(lengths: list[int]) -> None:
-    assert pack(documents(lengths)).layout.blocks == ()
+    assert pack(documents(lengths)).layout.buckets == ()
 
 
 def test_the_rule_sees_the_past_and_the_prefix() -> None:
@@ -84,8 +87,8 @@ def test_a_prefix_of_one_is_causal() -> None:
 
 
 def test_each_row_of_the_mask_follows_the_prefix_of_its_document() -> None:
-    (block,) = pack(documents([3, 8]), prefixes=[3, 2]).layout.blocks
-    longest, short = (block.mask.bias[row, 0] == 0 for row in (0, 1))
+    (bucket,) = pack(documents([3, 8]), prefixes=[3, 2]).layout.buckets
+    longest, short = (bucket.mask.bias[row, 0] == 0 for row in (0, 1))
     assert longest[0].int().tolist() == [1, 1, 0, 0, 0, 0, 0, 0]
     assert short[0].int().tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
 
@@ -120,7 +123,7 @@ def two_streams(lengths: list[tuple[int, int]]) -> tuple[Packed, Packed]:
 @given(lengths=TwoStreams)
 def test_every_token_of_two_streams_has_its_own_slot_within_its_row(lengths: list[tuple[int, int]]) -> None:
     target, source = two_streams(lengths)
-    layout = across(target, source)
+    layout = cross_layout(target, source)
     own_slots(layout.queries, target)
     own_slots(layout.keys, source)
 
@@ -130,16 +133,16 @@ def test_a_row_of_two_streams_shows_its_document_all_of_the_source_and_no_more(
     lengths: list[tuple[int, int]],
 ) -> None:
     target, source = two_streams(lengths)
-    layout = across(target, source)
+    layout = cross_layout(target, source)
     seen = {}
     query, key = 0, 0
-    for block in layout.blocks:
-        bias = block.mask.bias.expand(block.rows, 1, block.queries, block.keys)
-        sees = torch.ones(block.rows, 1, 1, 1) if block.mask.sees is None else block.mask.sees
-        for row in range(block.rows):
+    for bucket in layout.buckets:
+        bias = bucket.mask.bias.expand(bucket.rows, 1, bucket.queries, bucket.keys)
+        sees = torch.ones(bucket.rows, 1, 1, 1) if bucket.mask.sees is None else bucket.mask.sees
+        for row in range(bucket.rows):
             visible = (bias[row, 0, 0] == 0) & (sees[row, 0, 0] > 0)
-            seen[query] = (key + torch.arange(block.keys))[visible].tolist()
-            query, key = query + block.queries, key + block.keys
+            seen[query] = (key + torch.arange(bucket.keys))[visible].tolist()
+            query, key = query + bucket.queries, key + bucket.keys
     owners = torch.arange(len(lengths)).repeat_interleave(source.lengths)
     for start, owner in zip(
         layout.queries.starts, torch.arange(len(lengths)).repeat_interleave(target.lengths), strict=True
@@ -147,27 +150,27 @@ def test_a_row_of_two_streams_shows_its_document_all_of_the_source_and_no_more(
         assert seen[int(start)] == slots_of(layout.keys, source)[owners == owner].tolist()
 
 
-def test_two_streams_of_unlike_shapes_take_blocks_of_their_own() -> None:
+def test_two_streams_of_unlike_shapes_take_buckets_of_their_own() -> None:
     target, source = two_streams([(8, 8)] * 200 + [(8, 160)] * 100)
-    shapes = [(block.rows, block.queries, block.keys) for block in across(target, source).blocks]
+    shapes = [(bucket.rows, bucket.queries, bucket.keys) for bucket in cross_layout(target, source).buckets]
     assert shapes == [(100, 8, 160), (200, 8, 8)]
 
 
 def test_streams_of_unequal_numbers_of_documents_are_refused() -> None:
     with pytest.raises(ValueError, match="1 documents have no partners in 2"):
-        across(pack(documents([3])), pack(documents([3, 4])))
+        cross_layout(pack(documents([3])), pack(documents([3, 4])))
 
 
 @given(lengths=Lengths)
-def test_times_are_those_of_a_packed_sequence(lengths: list[int]) -> None:
+def test_time_steps_are_those_of_a_packed_sequence(lengths: list[int]) -> None:
     texts = documents(lengths)
     batch = pack(texts)
     assert batch.lengths.tolist() == lengths
     parts = sorted((torch.from_numpy(text) for text in texts if len(text)), key=len, reverse=True)
     theirs = nn.utils.rnn.pack_sequence(parts) if parts else None
-    assert batch.tokens[batch.times.order].tolist() == ([] if theirs is None else theirs.data.tolist())
-    assert batch.times.sizes == ([] if theirs is None else theirs.batch_sizes.tolist())
-    assert torch.equal(batch.tokens[batch.times.order][batch.times.place], batch.tokens)
+    assert batch.tokens[batch.time_steps.order].tolist() == ([] if theirs is None else theirs.data.tolist())
+    assert batch.time_steps.sizes == ([] if theirs is None else theirs.batch_sizes.tolist())
+    assert torch.equal(batch.tokens[batch.time_steps.order][batch.time_steps.inverse], batch.tokens)
 
 
 def test_more_to_add_leaves_the_mask() -> None:

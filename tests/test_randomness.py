@@ -1,10 +1,12 @@
+import random
 import subprocess
 import sys
 
 import numpy as np
+import pytest
 import torch
 
-from seedbed.randomness import stream, torch_stream
+from seedbed.randomness import global_streams, stream, torch_stream
 
 
 def test_a_stream_always_begins_at_its_start() -> None:
@@ -47,3 +49,34 @@ def test_pythons_hash_seed_does_not_matter() -> None:
         for seed in ("1", "2")
     }
     assert len(texts) == 1
+
+
+def drawn() -> tuple[float, float, float]:
+    """One number of each global generator."""
+    return random.random(), float(np.random.rand()), torch.rand(1).item()  # noqa: NPY002
+
+
+def test_global_generators_begin_at_the_start_of_their_stream_and_differ_by_seed_and_purpose() -> None:
+    found = []
+    for seed, purpose in [(0, "noise"), (0, "noise"), (1, "noise"), (0, "measuring")]:
+        drawn()
+        with global_streams(seed, purpose):
+            found.append(drawn())
+    assert found[0] == found[1]
+    for numbers in zip(*found[1:], strict=True):
+        assert len(set(numbers)) == 3
+
+
+def test_global_generators_are_afterwards_as_they_were_even_after_an_error() -> None:
+    with global_streams(7, "test"):
+        expected = drawn()
+    with global_streams(7, "test"):
+        with pytest.raises(ZeroDivisionError), global_streams(0, "noise"):
+            assert drawn()[0] / 0
+        assert drawn() == expected
+
+
+def test_global_streams_import_no_torch() -> None:
+    program = "import sys; from seedbed.randomness import global_streams\n"
+    program += "with global_streams(0, 'noise'): pass\nsys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

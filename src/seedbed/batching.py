@@ -1,10 +1,10 @@
 """Documents as a model reads them: flat tokens in document order, and where each family of models finds them.
 
-Linear layers, norms and losses see the flat tokens, so they never compute on padding. Attention needs rectangles:
-documents of similar length stand side by side in a block, one a row, so that its matrices of scores stay small.
-Where one stream of tokens looks at another, as a decoder does at its source, a row has slots for both.
-Recurrence needs time: the first tokens of all documents, then the second ones. This module knows neither models
-nor objectives.
+Linear layers, norms and losses read the flat tokens, so they never compute on padding. Attention needs rectangles:
+documents of similar length share a bucket, one document a row, so that its matrices of scores stay small. Where
+the tokens of one stream attend to another stream, as a decoder's do to a source, a row has slots for both.
+Recurrence needs time steps: the first tokens of all documents, then the second ones. This module knows neither
+models nor objectives.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from seedbed.documents import Documents
 
 #: Rows are as long as a multiple of this: matrix products are fastest there.
 _STEP = 8
-#: What one more block costs, in entries of a matrix of scores: its operators' start-up against their work.
-_BLOCK_COST = 5000
+#: What one more bucket costs: the start-up of its operators, in the entries of score matrices of the same time.
+_BUCKET_COST = 5000
 
 
 def may_attend(
     query: Int[Tensor, " *shape"], key: Int[Tensor, " *shape"], prefix: Int[Tensor, " *shape"]
 ) -> Bool[Tensor, " *shape"]:
-    """The one rule of what a position sees within its document; True is may attend.
+    """The one rule of what a position may attend to within its document; True is may attend.
 
     Args:
-        query: The position that looks.
-        key: The position looked at.
-        prefix: How many leading positions everyone in the document sees: 0 is causal, the document's length is
+        query: The position that attends.
+        key: The position attended to.
+        prefix: How many leading positions all positions of the document see: 0 is causal, the document's length is
             bidirectional, anything between is a prefix language model.
     """
     return (key <= query) | (key < prefix)
@@ -44,12 +44,12 @@ def may_attend(
 
 @dataclass(frozen=True, eq=False)
 class Mask:
-    """What attention adds to its scores, and the queries that see nothing.
+    """What attention adds to its scores, and which queries see nothing.
 
     Attributes:
         bias: [rows or 1, heads or 1, queries, keys]: -inf where a query may not attend, else finite, 0 at first.
-        sees: [rows or 1, heads or 1, queries, 1]: 0 for a query that sees no key, else 1; None if all see one. The
-            bias of such a query is finite somewhere, since a softmax over nothing but -inf is NaN.
+        sees: [rows or 1, heads or 1, queries, 1]: 0 for a query that sees no key, else 1; None if each sees one. A
+            query that sees no key has a finite bias somewhere, since a softmax over nothing but -inf is NaN.
     """
 
     bias: Float[Tensor, "rows heads queries keys"]
@@ -57,28 +57,43 @@ class Mask:
 
     @staticmethod
     def of(allowed: Bool[Tensor, "rows queries keys"]) -> Mask:
-        """The mask of a rule's outcome (True is may attend)."""
+        """The mask of what is allowed (True is may attend)."""
         sees = allowed.any(-1, keepdim=True)
         bias = torch.zeros(allowed.shape).masked_fill(~allowed & sees, -torch.inf)
         return Mask(bias[:, None], None if sees.all() else sees[:, None].float())
 
     @staticmethod
-    def filled(lengths: Int[Tensor, " rows"], keys: int) -> Mask:
-        """The mask of queries that see every slot that holds a token, the first ``lengths`` of so many keys."""
+    def of_lengths(lengths: Int[Tensor, " rows"], keys: int) -> Mask:
+        """The mask of queries that see the first ``lengths`` of ``keys`` slots: those that hold a token."""
         return Mask.of(torch.arange(keys) < lengths[:, None, None])
 
     def take(self, rows: Int[Tensor, " rows"]) -> Mask:
         """The mask of some of the rows, if each has its own."""
         return Mask(self.bias[rows], None if self.sees is None else self.sees[rows])
 
+    def by_head(
+        self, batch: int
+    ) -> tuple[Float[Tensor, "batch queries keys"], Float[Tensor, "batch queries 1"] | None]:
+        """Bias and ``sees`` of every head of every row, heads fastest; without a copy if they are one for all."""
+        return _by_head(self.bias, batch), None if self.sees is None else _by_head(self.sees, batch)
+
     def plus(self, bias: Float[Tensor, "1 heads queries keys"]) -> Mask:
         """This mask with more to add to the scores, head by head."""
         return Mask(self.bias + bias, self.sees)
 
 
+def _by_head(values: Float[Tensor, "rows heads queries keys"], batch: int) -> Float[Tensor, "batch queries keys"]:
+    rows, heads = values.shape[:2]
+    if rows == heads == 1:
+        return values[0].expand(batch, -1, -1)
+    if rows == 1:
+        rows = batch // heads
+    return values.expand(rows, batch // rows, -1, -1).flatten(0, 1)
+
+
 @dataclass(frozen=True, eq=False)
-class Block:
-    """Documents side by side: ``rows`` of them, each with slots for tokens that look and for those looked at."""
+class Bucket:
+    """Documents of similar length as a rectangle: ``rows`` of them, each with slots for queries and for keys."""
 
     rows: int
     queries: int
@@ -87,11 +102,14 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
-    """The slots of the tokens that look, or of those looked at; they count on from block to block, row by row.
+class TokenRows:
+    """The row of slots that each token lies in, for queries or for keys.
+
+    Slots are numbered through all buckets, row by row. A token's own slot is the start of its row plus its
+    position.
 
     Attributes:
-        slots: How many, those that no token fills included.
+        slots: How many there are, padding included.
         starts: [tokens], the first slot of the token's row.
         lengths: [tokens], how many slots that row has.
     """
@@ -103,33 +121,34 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Which slot of which block holds each token.
+    """Which slot of which bucket holds each token.
 
     Attributes:
-        blocks: Rows with the most queries first.
-        queries: The tokens that look.
-        keys: Those looked at; the same side where documents look at themselves.
+        buckets: Those with the longest rows of queries first.
+        queries: The tokens that attend.
+        keys: The tokens attended to; the same object where documents attend to themselves.
     """
 
-    blocks: tuple[Block, ...]
-    queries: Side
-    keys: Side
+    buckets: tuple[Bucket, ...]
+    queries: TokenRows
+    keys: TokenRows
 
 
 @dataclass(frozen=True, eq=False)
-class Times:
-    """Documents side by side in time, as in PyTorch's PackedSequence.
+class TimeSteps:
+    """The tokens of all documents step by step, as in PyTorch's PackedSequence.
 
-    The longest comes first, so that those still running at a step are the first of those before.
+    The longest document comes first, so that the documents that still have a token at a step are the first of
+    those that had one at the step before.
 
     Attributes:
-        order: [tokens], the flat place of each token, step after step.
-        place: [tokens], its inverse: where in that order each token stands.
+        order: [tokens], the flat index of each token, step after step.
+        inverse: [tokens], where each flat token is in that order.
         sizes: How many documents have a token at each step; never rising.
     """
 
     order: Int[Tensor, " tokens"]
-    place: Int[Tensor, " tokens"]
+    inverse: Int[Tensor, " tokens"]
     sizes: list[int]
 
 
@@ -141,7 +160,7 @@ class Packed:
         tokens: [tokens], the ids.
         positions: [tokens], the place of each token in its document, from 0.
         lengths: [documents], tokens in each.
-        prefixes: [documents], how many leading positions everyone in the document may see; None is causal.
+        prefixes: [documents], how many leading positions all positions of the document see; None is causal.
     """
 
     tokens: Int[Tensor, " tokens"]
@@ -151,19 +170,13 @@ class Packed:
 
     @cached_property
     def layout(self) -> Layout:
-        """Where attention finds them; models without attention never ask."""
+        """Where attention finds them; models without attention never ask for it."""
         return _within(self.lengths.numpy(), self.prefixes)
 
     @cached_property
-    def times(self) -> Times:
+    def time_steps(self) -> TimeSteps:
         """Where recurrence finds them."""
-        longest_first = torch.argsort(self.lengths, descending=True, stable=True)
-        first = (self.lengths.cumsum(0) - self.lengths)[longest_first]
-        step = torch.arange(int(self.lengths.max()) if len(self.lengths) else 0)[:, None]
-        running = step < self.lengths[longest_first]
-        order = (first + step)[running]
-        place = torch.empty_like(order).scatter_(0, order, torch.arange(len(order)))
-        return Times(order, place, running.sum(1).tolist())
+        return time_steps(self.lengths)
 
 
 def pack(documents: Documents, prefixes: Sequence[int] | NDArray[np.int64] | None = None) -> Packed:
@@ -171,48 +184,60 @@ def pack(documents: Documents, prefixes: Sequence[int] | NDArray[np.int64] | Non
 
     Args:
         documents: Any number, of any lengths.
-        prefixes: For each document the number of leading positions that everyone in it may see; None is causal.
+        prefixes: [documents], how many leading positions all positions of the document see; None is causal.
 
     Raises:
-        ValueError: not one prefix a document, or a prefix longer than its document.
+        ValueError: not one prefix for each document, or a prefix longer than its document.
     """
-    prefix = None if prefixes is None else _checked(np.asarray(prefixes, np.int64), documents.lengths)
+    checked = None if prefixes is None else np.asarray(prefixes, np.int64)
+    if checked is not None:
+        _check_prefixes(checked, documents.lengths)
     return Packed(
         torch.from_numpy(documents.tokens),
         torch.from_numpy(documents.positions),
         torch.from_numpy(documents.lengths),
-        prefix,
+        checked,
     )
 
 
-def across(queries: Packed, keys: Packed) -> Layout:
-    """Where attention finds two streams: each token of a document looks at all tokens of its partner in the other.
+def time_steps(lengths: Int[Tensor, " documents"]) -> TimeSteps:
+    """The time steps of documents of these lengths."""
+    longest_first = torch.argsort(lengths, descending=True, stable=True)
+    first = (lengths.cumsum(0) - lengths)[longest_first]
+    step = torch.arange(int(lengths.max()) if len(lengths) else 0)[:, None]
+    running = step < lengths[longest_first]
+    order = (first + step)[running]
+    inverse = torch.empty_like(order).scatter_(0, order, torch.arange(len(order)))
+    return TimeSteps(order, inverse, running.sum(1).tolist())
+
+
+def cross_layout(queries: Packed, keys: Packed) -> Layout:
+    """Where attention finds two streams: each token attends to all tokens of its document's partner in the other.
 
     Raises:
         ValueError: the two streams are not of the same number of documents.
     """
-    looking, seen = queries.lengths.numpy(), keys.lengths.numpy()
-    if len(looking) != len(seen):
-        raise ValueError(f"{len(looking)} documents have no partners in {len(seen)}")
+    if len(queries.lengths) != len(keys.lengths):
+        raise ValueError(f"{len(queries.lengths)} documents have no partners in {len(keys.lengths)}")
 
     def mask(members: NDArray[np.int64], length: int) -> Mask:
-        return Mask.filled(keys.lengths[members], length)
+        return Mask.of_lengths(keys.lengths[members], length)
 
-    blocks, rows, columns = _blocks(looking, seen, mask)
-    return Layout(blocks, _side(looking, rows), _side(seen, columns))
+    query_lengths, key_lengths = queries.lengths.numpy(), keys.lengths.numpy()
+    buckets, query_rows, key_rows = _buckets(query_lengths, key_lengths, mask)
+    return Layout(buckets, _token_rows(query_lengths, query_rows), _token_rows(key_lengths, key_rows))
 
 
-def _checked(prefixes: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def _check_prefixes(prefixes: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
     if prefixes.shape != lengths.shape:
         raise ValueError(f"{len(prefixes)} prefixes for {len(lengths)} documents")
     if (prefixes < 0).any() or (prefixes > lengths).any():
         raise ValueError("a prefix is between 0 and the length of its document")
-    return prefixes
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """[documents], where the row of each document starts and how long it is; 0 for documents without a row."""
+    """[documents], the first slot of each document's row and how many it has; 0 for documents without a row."""
 
     starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
@@ -222,35 +247,35 @@ def _within(lengths: NDArray[np.int64], prefixes: NDArray[np.int64] | None) -> L
     def mask(members: NDArray[np.int64], length: int) -> Mask:
         return _causal(length) if prefixes is None else _prefixed(prefixes[members], length)
 
-    blocks, rows, _ = _blocks(lengths, lengths, mask)
-    side = _side(lengths, rows)
-    return Layout(blocks, side, side)
+    buckets, rows, _ = _buckets(lengths, lengths, mask)
+    tokens = _token_rows(lengths, rows)
+    return Layout(buckets, tokens, tokens)
 
 
-def _side(lengths: NDArray[np.int64], rows: _Rows) -> Side:
-    starts, room = (torch.from_numpy(np.repeat(values, lengths)) for values in (rows.starts, rows.lengths))
-    return Side(int(rows.lengths.sum()), starts, room)
+def _token_rows(lengths: NDArray[np.int64], rows: _Rows) -> TokenRows:
+    starts, slots = (torch.from_numpy(np.repeat(values, lengths)) for values in (rows.starts, rows.lengths))
+    return TokenRows(int(rows.lengths.sum()), starts, slots)
 
 
-def _blocks(
+def _buckets(
     queries: NDArray[np.int64], keys: NDArray[np.int64], mask: Callable[[NDArray[np.int64], int], Mask]
-) -> tuple[tuple[Block, ...], _Rows, _Rows]:
-    """Blocks of documents with so many queries and keys each, and the rows of both sides.
+) -> tuple[tuple[Bucket, ...], _Rows, _Rows]:
+    """The buckets of documents, and the rows of queries and of keys.
 
     Args:
-        queries: [documents].
-        keys: [documents].
-        mask: That of some documents whose rows have so many slots for keys.
+        queries: [documents], how many tokens attend.
+        keys: [documents], how many are attended to.
+        mask: Makes the mask of some documents, given their indices and how many slots for keys a row has.
     """
     order = np.lexsort((-keys, -queries))
     order = order[: np.count_nonzero(queries + keys)]  # a document with neither takes no row
-    heights, widths = (-(-np.maximum(side[order], 1) // _STEP) * _STEP for side in (queries, keys))
-    blocks = []
+    heights, widths = (-(-np.maximum(sizes[order], 1) // _STEP) * _STEP for sizes in (queries, keys))
+    buckets = []
     for first, end in pairwise(_partition(heights, widths)):
         heights[first:end], widths[first:end] = heights[first], widths[first:end].max()
         length = int(widths[first])
-        blocks.append(Block(end - first, int(heights[first]), length, mask(order[first:end], length)))
-    return tuple(blocks), _rows(order, heights, len(queries)), _rows(order, widths, len(keys))
+        buckets.append(Bucket(end - first, int(heights[first]), length, mask(order[first:end], length)))
+    return tuple(buckets), _rows(order, heights, len(queries)), _rows(order, widths, len(keys))
 
 
 def _rows(order: NDArray[np.int64], lengths: NDArray[np.int64], documents: int) -> _Rows:
@@ -260,10 +285,14 @@ def _rows(order: NDArray[np.int64], lengths: NDArray[np.int64], documents: int) 
 
 
 def _partition(heights: NDArray[np.int64], widths: NDArray[np.int64]) -> list[int]:
-    """Cut documents into blocks at the least total cost; the cuts, from 0 to the number of documents.
+    """Where to cut a sequence of documents into buckets at the least total cost, from 0 to their number.
 
-    A block of n rows costs n times its height times its width, plus the price of a block. Heights descend. Cuts
-    fall only between documents that differ, so the dynamic programme is over the few kinds of them.
+    A bucket of n rows costs n times its height times its width, plus a constant. Heights descend. Only documents
+    of different size are cut apart, so the dynamic programme runs over the few sizes that occur.
+
+    Args:
+        heights: [documents], slots for queries.
+        widths: [documents], slots for keys.
     """
     differs = (np.diff(heights) != 0) | (np.diff(widths) != 0)
     cuts = [0, *(np.flatnonzero(differs) + 1).tolist(), len(heights)] if len(heights) else [0]
@@ -272,7 +301,7 @@ def _partition(heights: NDArray[np.int64], widths: NDArray[np.int64]) -> list[in
     for end in range(1, len(cuts)):
         widest = [*accumulate(reversed(wide[:end]), max)]
         costs = [
-            best[start] + tall[start] * widest[end - 1 - start] * (cuts[end] - cuts[start]) + _BLOCK_COST
+            best[start] + tall[start] * widest[end - 1 - start] * (cuts[end] - cuts[start]) + _BUCKET_COST
             for start in range(end)
         ]
         best.append(min(costs))

@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from seedbed.batching import Packed
 from seedbed.documents import Documents
 from seedbed.models import recurrent, transformer, window
-from seedbed.models.embedding import chosen
+from seedbed.models.embedding import select_rows
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.models.layers import Layer
 from seedbed.models.positions import sinusoidal
@@ -64,9 +64,7 @@ def padded_loss(model: Model, batch: Batch) -> Tensor:
     hidden = model.embedding(inputs) + sinusoidal(inputs.shape[1], width)
     for layer in model.layers:
         assert isinstance(layer, Layer)
-        hidden = hidden + layer.attention.output(
-            _causal(layer.attention.project(layer.attention_norm(hidden)), model)
-        )
+        hidden = hidden + layer.mixer.output(_causal(layer.mixer.project(layer.mixer_norm(hidden)), model))
         hidden = hidden + layer.feed_forward(layer.feed_forward_norm(hidden))
     logits = model.embedding.logits(model.norm(hidden))
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
@@ -201,9 +199,9 @@ class TorchRecurrent(nn.Module):
         self.layer, self.output = kind(64, hidden), nn.Linear(hidden, VOCABULARY)
 
     def forward(self, batch: Packed, scored: Tensor | None = None) -> Tensor:
-        data = self.embedding(batch.tokens[batch.times.order])
-        hidden, _ = self.layer(nn.utils.rnn.PackedSequence(data, torch.tensor(batch.times.sizes)))
-        return self.output(chosen(hidden.data[batch.times.place], scored))
+        data = self.embedding(batch.tokens[batch.time_steps.order])
+        hidden, _ = self.layer(nn.utils.rnn.PackedSequence(data, torch.tensor(batch.time_steps.sizes)))
+        return self.output(select_rows(hidden.data[batch.time_steps.inverse], scored))
 
 
 @pytest.mark.benchmark

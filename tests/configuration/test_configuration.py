@@ -305,7 +305,7 @@ def test_a_pinned_stream_reads_the_corpus_of_its_own_seed(tmp_path: Path) -> Non
 
     plan = Plan(Configuration(root=write(tmp_path, changed("runs.flm.streams", {"data": 0}))))
     training = plan.training("tiny", "flm", 2)
-    assert training.streams == {"data": 0, "initialisation": 2, "order": 2, "corruption": 2}
+    assert training.streams == {"data": 0, "initialisation": 2, "order": 2, "corruption": 2, "noise": 2}
     assert training.corpus.seed == 0
     assert plan.training("tiny", "flm", 1).fingerprint != training.fingerprint
 

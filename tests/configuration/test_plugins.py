@@ -259,3 +259,14 @@ def test_every_file_of_evaluations_is_a_plugin() -> None:
 def test_no_file_name_is_used_three_times_in_the_package() -> None:
     counts = Counter(path.name for path in plugins.PACKAGE.rglob("*.py"))
     assert [name for name, count in counts.items() if count > 2] == ["__init__.py"]
+
+
+def test_an_option_that_names_a_file_is_checked_against_the_files_that_exist() -> None:
+    with pytest.raises(ConfigError, match=r"place\.mixer: no models/mixers/gated.py; .*gated_linear"):
+        plugins.options("models", "transformer", {"mixer": "gated"}, "place")
+
+
+def test_the_module_that_an_option_names_is_known_without_importing_it() -> None:
+    given = plugins.options("models", "transformer", {"mixer": "gated_linear"}, "place")
+    assert plugins.parts("models", "transformer", given) == ["seedbed.models.mixers.gated_linear"]
+    assert plugins.parts("models", "window", {}) == []

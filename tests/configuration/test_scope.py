@@ -45,7 +45,7 @@ def test_a_quick_build_has_one_seed_of_the_runs_that_are_marked(scope: str) -> N
     assert not Configuration({"scope": scope}).full
 
 
-def test_what_is_quick_touches_every_plugin_in_use_and_every_kind_of_position() -> None:
+def test_what_is_quick_touches_every_plugin_in_use_every_mixer_and_position_encoding() -> None:
     def used(scope: str) -> set[tuple[str, object]]:
         plan = Plan(Configuration({"scope": scope}))
         found: set[tuple[str, object]] = {
@@ -53,11 +53,13 @@ def test_what_is_quick_touches_every_plugin_in_use_and_every_kind_of_position() 
         }
         for run in [one.entry for one in plan.trainings]:
             found |= {("models", run.model["kind"]), ("objectives", run.objective["kind"])}
-            found |= {(key, run.model[key]) for key in ("cell", "positions") if key in run.model}
+            found |= {(key, run.model[key]) for key in ("cell", "mixer", "positions") if key in run.model}
         return found
 
     assert used("quick") == used("report")
     assert {name for folder, name in used("report") if folder == "models"} == set(plugins.names("models"))
+    mixers = {file.stem for file in (plugins.PACKAGE / "models" / "mixers").glob("[!_]*.py")}
+    assert {name for key, name in used("report") if key == "mixer"} == mixers
 
 
 def test_a_quick_build_trains_briefly_and_measures_on_few_documents() -> None:

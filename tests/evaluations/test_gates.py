@@ -41,7 +41,7 @@ def test_a_gate_is_its_mean_over_cells_and_tokens() -> None:
     model = keeping([1, 3])
     seen = gates.gates(model.network, torch.from_numpy(ask(CONTEXT, 6, 80).tokens))
     rows = found(model)
-    for name, values in (("input", seen.enter), ("forget", seen.forget), ("output", seen.show)):
+    for name, values in (("input", seen.input_gate), ("forget", seen.forget_gate), ("output", seen.output_gate)):
         for token, places in (("key", [0]), ("distractor", [1, 2, 3, 4, 5, 6]), ("query", [7])):
             for cells, chosen in (("all", [0, 1, 2, 3, 4]), ("keeping", [1, 3])):
                 expected = values[:, places][..., chosen].mean().item()

@@ -43,7 +43,7 @@ def muted(model: TrainedModel, layer: int, heads: slice) -> TrainedModel:
     """The model with some columns of an output matrix at 0: what exercise 7 does to a head."""
     network = copy.deepcopy(model.network)
     with torch.no_grad():
-        network.layers[layer].attention.output.weight[:, heads] = 0  # type: ignore[index, union-attr]
+        network.layers[layer].mixer.output.weight[:, heads] = 0  # type: ignore[index, union-attr]
     return TrainedModel(network, model.objective, model.log, model.read_corpus)
 
 

@@ -43,8 +43,8 @@ def test_a_head_that_compares_nothing_looks_at_all_alike(farm_context: Context) 
     flat = model()
     with torch.no_grad():
         for layer in flat.network.layers:  # type: ignore[union-attr]
-            layer.attention.project.weight[:16] = 0  # the queries
-            layer.attention.project.bias[:16] = 0
+            layer.mixer.project.weight[:16] = 0  # the queries
+            layer.mixer.project.bias[:16] = 0
     found = list(evaluate(flat, farm_context, SMALL))
     uniform = {one.condition["group"]: one.value for one in found if one.metric == "uniform_share"}
     assert uniform["subject"] == pytest.approx(1 / 12)

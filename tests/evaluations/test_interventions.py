@@ -41,14 +41,14 @@ def wired(farm: Language) -> TrainedModel:
         for parameter in network.parameters():
             parameter.zero_()
         for layer in network.layers:
-            layer.attention_norm, layer.feed_forward_norm = torch.nn.Identity(), torch.nn.Identity()  # type: ignore[union-attr]
+            layer.mixer_norm, layer.feed_forward_norm = torch.nn.Identity(), torch.nn.Identity()  # type: ignore[union-attr]
         network.embedding.factor = 1.0
         for number in (0, 1):
             network.embedding.weight[known.nouns[:, number], number] = 1
             network.output.weight[known.verbs[:, number], 4 + number] = 1
         network.table.weight[:, 3] = 1
         network.table.weight[2, 2] = 1
-        attention = network.layers[0].attention
+        attention = network.layers[0].mixer
         attention.project.weight[0, 3] = 100  # the query of head 1: every position asks
         attention.project.weight[8, 2] = 1  # its key: the subject's place answers
         for number in (0, 1):

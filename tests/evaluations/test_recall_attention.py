@@ -31,13 +31,13 @@ def looking(layer: int, head: int) -> TrainedModel:
     model = trained(replace(TRANSFORMER, positions="none"))
     with torch.no_grad():
         for each in model.network.layers:  # type: ignore[union-attr]
-            each.attention.project.weight[:32] = 0  # queries and keys
-            each.attention.project.bias[:32] = 0
-            each.attention_norm.weight.zero_()  # all that is read is the first column's sign
-            each.attention_norm.weight[0] = 1
+            each.mixer.project.weight[:32] = 0  # queries and keys
+            each.mixer.project.bias[:32] = 0
+            each.mixer_norm.weight.zero_()  # all that is read is the first column's sign
+            each.mixer_norm.weight[0] = 1
         model.network.embedding.weight[:8, 0] = 50
         model.network.embedding.weight[8:, 0] = -50
-        chosen = model.network.layers[layer].attention.project  # type: ignore[union-attr]
+        chosen = model.network.layers[layer].mixer.project  # type: ignore[union-attr]
         chosen.bias[8 * head] = 100.0
         chosen.weight[16 + 8 * head, 0] = 1.0
     return model

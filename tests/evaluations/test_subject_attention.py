@@ -95,8 +95,8 @@ def test_the_words_of_a_subject_and_what_is_seen(garden: Language, model: Traine
 def test_a_head_that_compares_nothing_has_the_uniform_share(model: TrainedModel, context: Context) -> None:
     with torch.no_grad():
         for layer in model.network.layers:  # type: ignore[union-attr]
-            layer.attention.project.weight[:16] = 0
-            layer.attention.project.bias[:16] = 0
+            layer.mixer.project.weight[:16] = 0
+            layer.mixer.project.bias[:16] = 0
     found, asked = (
         named(evaluate(model, context, WORDS)),
         find_queries(context, WORDS.slot, WORDS.antecedent),

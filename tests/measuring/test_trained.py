@@ -50,7 +50,7 @@ def test_dropout_is_off_in_predictions(model: TrainedModel, context: Context) ->
 
 def test_the_initial_network_is_that_which_training_began_with(model: TrainedModel, context: Context) -> None:
     training = context.test.take(range(8))
-    seeds = {"initialisation": 3, "order": 0, "corruption": 0}
+    seeds = {"initialisation": 3, "order": 0, "corruption": 0, "noise": 0}
     standing = loop.Options(epochs=1, batch=4, learning_rate=0)
     began = loop.train(copy.deepcopy(model.network), model.objective, training, training, standing, seeds).weights
     initial = replace(model, initialisation=3).initial().state_dict()

@@ -5,16 +5,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from seedbed.batching import Mask, Packed, across, pack
+from seedbed.batching import Mask, Packed, cross_layout, pack
 from seedbed.documents import Documents
-from seedbed.models.attention import (
-    Attention,
-    CrossAttention,
-    HeadSlots,
-    attention_weights,
-    cross_slots,
-    head_slots,
-)
+from seedbed.models.attention import attention_weights
+from seedbed.models.cross_attention import CrossAttention
+from seedbed.models.heads import HeadLayout, cross_heads, self_heads
+from seedbed.models.mixers.attention import Mixer as SelfAttention
 
 CAUSAL = Mask.of(torch.ones(1, 3, 3, dtype=torch.bool).tril())
 
@@ -23,8 +19,8 @@ def column(*values: float) -> Tensor:
     return torch.tensor(values, dtype=torch.float)[None, :, None]
 
 
-def attention(width: int, heads: int, seed: int = 0) -> Attention:
-    layer = Attention(width, heads).double()
+def attention(width: int, heads: int, seed: int = 0) -> SelfAttention:
+    layer = SelfAttention(width, heads).double()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in layer.parameters():
@@ -32,12 +28,12 @@ def attention(width: int, heads: int, seed: int = 0) -> Attention:
     return layer
 
 
-def batch_of(lengths: list[int], heads: int, width: int) -> tuple[Tensor, Packed, HeadSlots]:
+def batch_of(lengths: list[int], heads: int, width: int) -> tuple[Tensor, Packed, HeadLayout]:
     batch = pack(Documents.of([range(length) for length in lengths]))
     hidden = torch.randn(
         sum(lengths), width, generator=torch.Generator().manual_seed(1), dtype=torch.double
     ).requires_grad_()
-    return hidden, batch, head_slots(batch.layout, batch.positions, heads)
+    return hidden, batch, self_heads(batch.layout, batch.positions, heads)
 
 
 def test_causal_weights_equal_the_hand_computed_case() -> None:
@@ -96,12 +92,12 @@ def test_a_query_that_sees_nothing_has_zero_weights_and_gradients() -> None:
 
 def test_a_token_that_sees_nothing_gathers_zero_and_moves_nothing() -> None:
     hidden, batch, _ = batch_of([3], heads=2, width=4)
-    (block,) = batch.layout.blocks
-    allowed = torch.ones(1, block.queries, block.keys, dtype=torch.bool).tril()
+    (bucket,) = batch.layout.buckets
+    allowed = torch.ones(1, bucket.queries, bucket.keys, dtype=torch.bool).tril()
     allowed[0, 1] = False
-    layout = replace(batch.layout, blocks=(replace(block, mask=Mask.of(allowed)),))
+    layout = replace(batch.layout, buckets=(replace(bucket, mask=Mask.of(allowed)),))
     layer = attention(4, 2)
-    result = layer(hidden, head_slots(layout, batch.positions, 2))
+    result = layer(hidden, self_heads(layout, batch.positions, 2))
     torch.testing.assert_close(result[1], layer.output.bias)
     (gradient,) = torch.autograd.grad(result[1].sum(), hidden)
     assert not gradient.any()
@@ -155,10 +151,10 @@ def cross_attention(width: int, heads: int) -> CrossAttention:
 
 def two_streams(
     targets: list[int], sources: list[int], width: int, heads: int
-) -> tuple[Tensor, Tensor, HeadSlots]:
+) -> tuple[Tensor, Tensor, HeadLayout]:
     hidden, target, _ = batch_of(targets, heads, width)
     seen, source, _ = batch_of(sources, heads, width)
-    slots = cross_slots(across(target, source), target.positions, source.positions, heads)
+    slots = cross_heads(cross_layout(target, source), target.positions, source.positions, heads)
     return hidden, seen, slots
 
 
@@ -198,7 +194,17 @@ def test_a_token_without_a_source_gathers_zero_and_moves_nothing() -> None:
         assert not gradient.any()
 
 
-@pytest.mark.parametrize("layer", [Attention, CrossAttention])
-def test_heads_that_do_not_divide_the_width_are_refused(layer: type[Attention | CrossAttention]) -> None:
+@pytest.mark.parametrize("layer", [SelfAttention, CrossAttention])
+def test_heads_that_do_not_divide_the_width_are_refused(layer: type[SelfAttention | CrossAttention]) -> None:
     with pytest.raises(ValueError, match="3 heads do not divide a width of 64"):
         layer(64, 3)
+
+
+def test_the_private_function_of_torch_is_that_of_the_version_it_was_chosen_in() -> None:
+    """`attention` calls `torch._softmax_backward_data`. After an upgrade check it, and name the version here."""
+    assert torch.__version__.partition("+")[0] == "2.13.0"
+    weights = torch.randn(3, 5, dtype=torch.double).requires_grad_()
+    gradient, result = torch.randn(3, 5, dtype=torch.double), weights.softmax(-1)
+    (expected,) = torch.autograd.grad(result, weights, gradient)
+    found = torch._softmax_backward_data(gradient, result.detach(), -1, torch.double)
+    torch.testing.assert_close(found, expected)

@@ -2,6 +2,7 @@
 
 import math
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,16 +15,23 @@ from torch.nn import functional as F
 
 from seedbed.batching import pack
 from seedbed.documents import Documents
-from seedbed.models import recurrent, transformer, window
+from seedbed.models import mixers, recurrent, transformer, window
 from seedbed.objectives import flm
 
-POSITIONS = ("sinusoidal", "learned", "none", "rope", "alibi")
+#: Every mixer that there is, and the position encodings that each can have.
+MIXERS = sorted(file.stem for file in Path(mixers.__file__).parent.glob("[!_]*.py"))
+POSITIONS = [
+    (mixer, code) for mixer in MIXERS for code in ("sinusoidal", "learned", "none", *mixers.load(mixer).encodings)
+]
 CELLS = ("rnn", "gru", "lstm")
 
 TRANSFORMERS = [
     Kind(transformer, transformer.Options(d_model=24, heads=3, d_ff=20, **options))
     for options in [
-        *({"positions": code, "norm": norm} for code, norm in product(POSITIONS, ("pre", "post"))),
+        *(
+            {"mixer": mixer, "positions": code, "norm": norm}
+            for (mixer, code), norm in product(POSITIONS, ("pre", "post"))
+        ),
         {"activation": "relu", "tied": False},
         {"layers": 1, "scale_embedding": False},
     ]
@@ -48,10 +56,13 @@ every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
 
 any_kind = st.one_of(
     st.builds(
-        lambda **options: Kind(transformer, transformer.Options(d_model=24, d_ff=20, **options)),
+        lambda mixer, **options: Kind(
+            transformer,
+            transformer.Options(d_model=24, d_ff=20, mixer=mixer[0], positions=mixer[1], **options),
+        ),
+        mixer=st.sampled_from(POSITIONS),
         heads=st.sampled_from([1, 2, 3, 4]),
         layers=st.integers(1, 3),
-        positions=st.sampled_from(POSITIONS),
         norm=st.sampled_from(["pre", "post"]),
         activation=st.sampled_from(["gelu", "relu"]),
         tied=st.booleans(),
@@ -111,7 +122,10 @@ def test_a_model_says_whether_it_reads_more_than_the_past(kind: Kind) -> None:
     assert alike == (model.reads == ("causal",))
 
 
-@pytest.mark.parametrize("kind", [*RECURRENT, *WINDOWS], ids=str)
+WITHOUT_ATTENTION = [kind for kind in KINDS if getattr(kind.options, "mixer", None) != "attention"]
+
+
+@pytest.mark.parametrize("kind", WITHOUT_ATTENTION, ids=str)
 def test_a_model_without_attention_makes_no_layout_for_it(kind: Kind) -> None:
     batch = pack(random_documents(LENGTHS))
     kind.make()(batch)

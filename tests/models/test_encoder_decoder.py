@@ -93,9 +93,10 @@ class Independent:
 
     def _filled(self, theirs: nn.Module, ours: nn.Module) -> nn.Module:
         """Their parameters come in another order: attentions, feed-forward, norms."""
-        attention = [*ours.attention.parameters()]
-        norms = [*ours.attention_norm.parameters()]
-        if hasattr(ours, "cross"):
+        if hasattr(ours, "mixer"):
+            attention, norms = [*ours.mixer.parameters()], [*ours.mixer_norm.parameters()]
+        else:
+            attention, norms = [*ours.attention.parameters()], [*ours.attention_norm.parameters()]
             query, memory = ours.cross.query, ours.cross.memory
             attention += [torch.cat([query.weight, memory.weight]), torch.cat([query.bias, memory.bias])]
             attention += [*ours.cross.output.parameters()]

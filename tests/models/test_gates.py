@@ -27,8 +27,8 @@ def test_gates_are_those_of_torchs_lstm(two_biases: bool) -> None:
         states = theirs(network.embedding(tokens))[0]
     found, cell, hidden = gates(network, tokens), torch.zeros(4, 5), []
     for time in range(9):
-        cell = found.forget[:, time] * cell + found.enter[:, time] * found.candidate[:, time]
-        hidden.append(found.show[:, time] * cell.tanh())
+        cell = found.forget_gate[:, time] * cell + found.input_gate[:, time] * found.candidate[:, time]
+        hidden.append(found.output_gate[:, time] * cell.tanh())
     close(torch.stack(hidden, 1), states, 1e-6)
 
 
@@ -52,4 +52,4 @@ def test_a_network_without_an_lstm_is_refused_with_the_remedy(kind: Kind) -> Non
 def test_a_copy_of_a_network_has_the_same_gates() -> None:
     network = Kind(recurrent, recurrent.Options(cell="lstm", embedding=6, hidden=5)).make()
     tokens = torch.zeros(1, 3, dtype=torch.int64)
-    assert torch.equal(gates(copy.deepcopy(network), tokens).forget, gates(network, tokens).forget)
+    assert torch.equal(gates(copy.deepcopy(network), tokens).forget_gate, gates(network, tokens).forget_gate)

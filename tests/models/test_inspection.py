@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from seedbed.batching import Mask, pack
 from seedbed.documents import Documents
 from seedbed.models import recurrent, transformer
-from seedbed.models.attention import Attention, head_slots
+from seedbed.models.heads import self_heads
 from seedbed.models.inspection import (
     Forbidden,
     ablated,
@@ -22,6 +22,7 @@ from seedbed.models.inspection import (
     weights,
     without,
 )
+from seedbed.models.mixers.attention import Mixer as SelfAttention
 
 LENGTHS = [1, 12, 30, 2, 9]
 OPTIONS = [
@@ -69,13 +70,13 @@ def test_values_weighted_by_attention_are_what_the_layer_gathers(options: transf
     model, (document,) = network(options), random_documents([12])
     batch = pack(Documents.of([document]))
     inputs: list[Tensor] = []
-    hook = model.layers[1].attention.register_forward_pre_hook(lambda _, given: inputs.append(given[0]))
+    hook = model.layers[1].mixer.register_forward_pre_hook(lambda _, given: inputs.append(given[0]))
     model(batch)
     hook.remove()
-    layer = model.layers[1].attention
+    layer = model.layers[1].mixer
     values = layer.project(inputs[0]).view(12, 3, 3, 8)[:, 2]
     gathered = torch.einsum("qhk,khw->qhw", attention(model, batch)[1][:, :, :12], values).flatten(1)
-    close(layer.output(gathered), layer(inputs[0], model._slots(batch)), 1e-5)
+    close(layer.output(gathered), layer(inputs[0], layer.arrange(batch)), 1e-5)
 
 
 def test_looking_leaves_the_network_as_it_was() -> None:
@@ -136,7 +137,7 @@ def test_an_ablated_head_adds_nothing() -> None:
     model, documents = network(), random_documents(LENGTHS)
     found = logits(model, documents, {0: ablated([1], 3)})
     with torch.no_grad():
-        model.layers[0].attention.output.weight[:, 8:16] = 0
+        model.layers[0].mixer.output.weight[:, 8:16] = 0
     close(found, logits(model, documents), 1e-5)
 
 
@@ -144,7 +145,7 @@ def test_a_layer_without_any_head_adds_its_bias_alone() -> None:
     model, documents = network(), random_documents(LENGTHS)
     found = logits(model, documents, {1: ablated(range(3), 3)})
     with torch.no_grad():
-        model.layers[1].attention.output.weight[:] = 0
+        model.layers[1].mixer.output.weight[:] = 0
     close(found, logits(model, documents), 1e-5)
 
 
@@ -159,7 +160,7 @@ def test_what_sees_nothing_has_no_gradient() -> None:
     model = network()
     with restricted(model, {0: ablated([1], 3)}):
         model(pack(random_documents(LENGTHS))).sum().backward()
-    rows = model.layers[0].attention.project.weight.grad.view(3, 3, 8, 24)
+    rows = model.layers[0].mixer.project.weight.grad.view(3, 3, 8, 24)
     assert not rows[:, 1].any()
     assert rows[:, [0, 2]].any()
     assert torch.isfinite(rows).all()
@@ -181,7 +182,7 @@ def test_a_model_without_attention_is_refused_with_the_remedy() -> None:
 
 
 def test_attention_of_one_layer_equals_the_softmax_of_its_scores() -> None:
-    layer, width = Attention(4, 1), 4
+    layer, width = SelfAttention(4, 1), 4
     with torch.no_grad():
         for parameter in layer.parameters():
             parameter.copy_(torch.from_numpy(np.random.default_rng(0).normal(size=parameter.shape)))
@@ -189,7 +190,7 @@ def test_attention_of_one_layer_equals_the_softmax_of_its_scores() -> None:
     query, key, _ = layer.project(hidden).view(5, 3, width).unbind(1)
     scores = (query @ key.T / 2).masked_fill(~torch.ones(5, 5).tril().bool(), -torch.inf)
     batch = pack(random_documents([5]))
-    found = weights(layer, hidden, head_slots(batch.layout, batch.positions, 1), torch.arange(5))
+    found = weights(layer, hidden, self_heads(batch.layout, batch.positions, 1), torch.arange(5))
     close(found[:, 0, :5], scores.softmax(-1), 1e-6)
 
 

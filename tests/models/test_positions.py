@@ -3,7 +3,14 @@ import math
 import pytest
 import torch
 
-from seedbed.models.positions import LearnedPositions, distance_bias, position_vectors, sinusoidal, slopes, turns
+from seedbed.models.positions import (
+    LearnedPositions,
+    distance_bias,
+    position_vectors,
+    rotations,
+    sinusoidal,
+    slopes,
+)
 
 
 @pytest.mark.parametrize("width", [2, 6, 64])
@@ -47,7 +54,7 @@ def test_any_position_has_its_vector(place: int) -> None:
 @pytest.mark.parametrize("place", [0, 1, 63, 64, 300])
 def test_a_pair_turns_by_the_angle_of_its_sinusoid(place: int) -> None:
     expected = [complex(math.cos(angle), math.sin(angle)) for angle in (place, place / 100)]
-    torch.testing.assert_close(turns(torch.tensor([place]), 4)[0], torch.tensor(expected), rtol=0, atol=1e-6)
+    torch.testing.assert_close(rotations(torch.tensor([place]), 4)[0], torch.tensor(expected), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_the_written_gradient_is_the_numeric_one(cell: str, two_biases: bool) ->
 
     def run(inputs: Tensor, *weights: Tensor) -> Tensor:
         values = dict(zip(names, weights, strict=True))
-        return torch.func.functional_call(layer, values, (inputs, batch.times))  # type: ignore[no-any-return]
+        return torch.func.functional_call(layer, values, (inputs, batch.time_steps))  # type: ignore[no-any-return]
 
     assert torch.autograd.gradcheck(run, (inputs, *(weight.requires_grad_() for weight in weights)))
 

@@ -46,7 +46,7 @@ class Independent:
         )
         theirs = ["norm1", "self_attn.in_proj_", "self_attn.out_proj", "norm2", "linear1", "linear2"]
         ours = [
-            *("attention_norm", "attention.project", "attention.output"),
+            *("mixer_norm", "mixer.project", "mixer.output"),
             *("feed_forward_norm", "feed_forward.expand", "feed_forward.contract"),
         ]
         for their, our in zip(theirs, ours, strict=True):
@@ -229,7 +229,7 @@ def test_sinusoids_of_scale_0_are_no_positions() -> None:
 
 def test_the_scale_multiplies_the_sinusoids() -> None:
     model, batch = model_of(Options(position_scale=0.1)), pack(random_documents([30, 2]))
-    added = model._placed(batch.tokens, batch.positions) - model.embedding(batch.tokens)
+    added = model._embed(batch.tokens, batch.positions) - model.embedding(batch.tokens)
     close(added, 0.1 * position_vectors(batch.positions, 64), 1e-6)
 
 

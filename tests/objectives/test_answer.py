@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from seedbed.batching import Packed
 from seedbed.documents import Documents
 from seedbed.models import recurrent
-from seedbed.models.embedding import chosen
+from seedbed.models.embedding import select_rows
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.objectives import scoring
 from seedbed.objectives.answer import Objective, Options
@@ -22,7 +22,7 @@ class Repeats(nn.Module):
     """Gives the token it reads twice the odds of any other."""
 
     def forward(self, batch: Packed, scored: Tensor | None = None) -> Tensor:
-        return np.log(2) * nn.functional.one_hot(chosen(batch.tokens, scored), 5).float()
+        return np.log(2) * nn.functional.one_hot(select_rows(batch.tokens, scored), 5).float()
 
 
 def examples(documents: Documents) -> Batch:
@@ -49,7 +49,7 @@ def test_chance_on_recall_is_ln_8() -> None:
         def forward(self, batch: Packed, scored: Tensor | None = None) -> Tensor:
             likely = torch.zeros(len(recall.VOCABULARY))
             likely[recall.KEYS :] = -torch.inf
-            return likely.expand(len(chosen(batch.tokens, scored)), -1)
+            return likely.expand(len(select_rows(batch.tokens, scored)), -1)
 
     sequences = recall.Task(recall.Options()).sample(np.random.default_rng(0), 100)
     total, count = OBJECTIVE.loss(Knows(), examples(sequences))

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from seedbed.batching import Packed
 from seedbed.documents import Documents
-from seedbed.models.embedding import chosen
+from seedbed.models.embedding import select_rows
 from seedbed.objectives.flm import Objective, Options
 from seedbed.objectives.scoring import logits, shares
 
@@ -18,7 +18,7 @@ class Repeats(nn.Module):
     """Gives the token it reads twice the odds of any other."""
 
     def forward(self, batch: Packed, scored: Tensor | None = None) -> Tensor:
-        return np.log(2) * nn.functional.one_hot(chosen(batch.tokens, scored), 5).float()
+        return np.log(2) * nn.functional.one_hot(select_rows(batch.tokens, scored), 5).float()
 
 
 def test_every_token_is_scored_on_the_next() -> None:

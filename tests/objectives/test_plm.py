@@ -31,8 +31,8 @@ def test_the_example_of_the_lecture() -> None:
     assert spoken(rows.tokens) == "<bos> she picks her ripe plum from her own garden ."
     assert batch.scored.tolist() == [3, 4, 5, 6, 7, 8, 9, 10]  # "her" predicts "ripe": 8 of 11 positions
     assert spoken(batch.targets) == "ripe plum from her own garden . <eos>"
-    (block,) = rows.layout.blocks
-    sees = (block.mask.bias[0, 0, :6, :6] == 0).int().tolist()
+    (bucket,) = rows.layout.buckets
+    sees = (bucket.mask.bias[0, 0, :6, :6] == 0).int().tolist()
     assert sees == [[1, 1, 1, 1, 0, 0]] * 4 + [[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]]
 
 

@@ -15,7 +15,7 @@ from seedbed.decoding.following import rectangle
 from seedbed.decoding.writing import uniforms, written
 from seedbed.documents import Documents
 from seedbed.languages.vocabulary import BEGIN, END
-from seedbed.models.embedding import chosen
+from seedbed.models.embedding import select_rows
 from seedbed.objectives import flm, mlm, plm, span
 
 Objective = flm.Objective | plm.Objective | span.Objective | mlm.Objective
@@ -75,7 +75,7 @@ class Reads(nn.Module):
 
     def forward(self, rows: Packed, scored: torch.Tensor | None = None) -> torch.Tensor:
         self.asked = [texts.spoken(row) for row in rows.tokens.split(rows.lengths.tolist())]
-        return torch.zeros(len(chosen(rows.tokens, scored)), len(texts.VOCABULARY))
+        return torch.zeros(len(select_rows(rows.tokens, scored)), len(texts.VOCABULARY))
 
 
 def asked(objective: Objective, *written_so_far: str) -> list[str]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
+import subprocess
+import sys
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -20,7 +23,7 @@ from seedbed.training.loop import Options, Trained, train, validation_loss
 TRAINING = Documents.of([[0, 1, 2][: 1 + index % 3] for index in range(23)])
 VALIDATION = Documents.of([[0, 1], [2, 2, 1], [0]])
 OPTIONS = Options(epochs=3, batch=5, learning_rate=0.1, warm_up=4)
-SEEDS = {"initialisation": 0, "order": 0, "corruption": 0}
+SEEDS = {"initialisation": 0, "order": 0, "corruption": 0, "noise": 0}
 
 
 class Unigram(nn.Module):
@@ -123,6 +126,20 @@ def test_training_uses_one_thread_and_deterministic_algorithms() -> None:
     assert (objective.threads, objective.deterministic) == (1, True)
 
 
+class Leaking(Copied):
+    """Reads memory that nothing was written to."""
+
+    def loss(self, model: nn.Module, batch: Tensor) -> tuple[Tensor, int]:
+        total, count = super().loss(model, batch)
+        return total + 0 * torch.empty(1).sum(), count
+
+
+def test_code_that_reads_fresh_memory_is_noticed_at_the_first_step() -> None:
+    losses = fit(Leaking()).log.training_loss
+    assert len(losses) == 1
+    assert math.isnan(losses[0])
+
+
 @pytest.mark.parametrize("stream", ["initialisation", "order"])
 def test_every_stream_has_its_own_seed(stream: str) -> None:
     assert fit().log.training_loss != fit(**{stream: 1}).log.training_loss
@@ -134,6 +151,50 @@ def test_the_corruption_stream_has_its_own_seed() -> None:
     fit(two)
     fit(three, corruption=1)
     assert one.draws == two.draws != three.draws
+
+
+class Noisy(Unigram):
+    """Drops logits, and adds noise of numpy's and Python's own generators."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        noise = np.random.rand() + random.random() if self.training else 0.0  # noqa: NPY002
+        return self.dropout(super().forward(tokens)) * (1 + noise)
+
+
+def noisy(**seeds: int) -> bytes:
+    """The weights and the log of a training with dropout."""
+    trained = train(unfilled(Noisy), Copied(), TRAINING, VALIDATION, OPTIONS, SEEDS | seeds)
+    return b"".join(one.numpy().tobytes() for one in trained.weights.values()) + str(trained.log).encode()
+
+
+def test_dropout_is_the_same_in_every_training_of_a_seed_whatever_was_drawn_before() -> None:
+    first = noisy()
+    torch.rand(7)
+    np.random.rand(3)  # noqa: NPY002
+    random.random()
+    assert noisy() == first
+
+
+def test_dropout_is_the_same_in_another_process() -> None:
+    program = "import importlib.util, sys; spec = importlib.util.spec_from_file_location('here', sys.argv[1]); "
+    program += "here = importlib.util.module_from_spec(spec); sys.modules['here'] = here; "
+    program += "spec.loader.exec_module(here); sys.stdout.buffer.write(here.noisy())"
+    done = subprocess.run([sys.executable, "-c", program, __file__], capture_output=True, check=True)
+    assert done.stdout == noisy()
+
+
+def test_another_seed_of_the_noise_drops_others() -> None:
+    assert noisy(noise=1) != noisy()
+    assert fit(noise=1).log.training_loss == fit().log.training_loss
+
+
+def test_validation_drops_nothing() -> None:
+    model = Noisy()
+    assert validation_loss(model, Copied(), VALIDATION, 2) == validation_loss(model, Copied(), VALIDATION, 2)
 
 
 def test_the_global_generators_do_not_matter_and_are_left_alone() -> None:

@@ -35,7 +35,6 @@ DEFINES = {
     "demonstrations": "demonstrate",
     "references": "Reference",
     "tasks": "Task",
-    "demonstrations": "demonstrate",
 }
 #: What every run that trains has for evaluations, whatever its objective: attributes of `TrainedModel`.
 TRAINED = ("network", "objective", "log", "corpus", "initial")
@@ -130,7 +129,25 @@ def options(folder: str, name: str, values: Mapping[str, object], place: str) ->
 
     keys = list(dict.fromkeys([*values, *known]))
     found = dict(zip(keys, together(partial(resolve, key) for key in keys), strict=True))
-    return {key: found[key] for key in known}
+    whole = {key: found[key] for key in known}
+    parts(folder, name, whole, place)
+    return whole
+
+
+def parts(folder: str, name: str, values: Mapping[str, object], place: str = "") -> list[str]:
+    """The modules of the package that the options of a plug-in name, as its constant ``PARTS`` says.
+
+    Raises:
+        ConfigError: a folder has no such file; the message says the nearest right one.
+    """
+    path, found = PACKAGE / folder / f"{name}.py", []
+    for option, inside in dict(_read_constant(path, "PARTS", ())).items():
+        known = sorted(file.stem for file in (PACKAGE / inside).glob("[!_]*.py"))
+        if values[option] not in known:
+            near = nearest(values[option], known)
+            raise ConfigError(f"{place}.{option}: no {inside}/{values[option]}.py; {near}")
+        found.append(f"seedbed.{inside.replace('/', '.')}.{values[option]}")
+    return found
 
 
 def resolve(folder: str, values: Mapping[str, object], place: str) -> dict[str, Value]:
@@ -271,15 +288,17 @@ def _read_names(path: Path, name: str) -> tuple[str, ...]:
 
 
 @cache
-def _read_constant(path: Path, name: str) -> object:
-    """The literal value that a file gives a name."""
+def _read_constant(path: Path, name: str, default: object = None) -> Any:  # noqa: ANN401 - any literal
+    """The literal value that a file gives a name; the default where it gives none and there is one."""
     for node in parse(path).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
             try:
                 return ast.literal_eval(node.value)
             except ValueError as error:
                 raise ConfigError(f"{_in_project(path)}:{node.lineno}: {name}: expected a literal") from error
-    raise ConfigError(f"{_in_project(path)}: defines no constant {name}")
+    if default is None:
+        raise ConfigError(f"{_in_project(path)}: defines no constant {name}")
+    return default
 
 
 @cache

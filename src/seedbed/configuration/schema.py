@@ -83,7 +83,7 @@ class Run(_Strict):
     model: Values = {}
     objective: Values = {}
     training: Values = {}
-    streams: dict[Literal["data", "initialisation", "order", "corruption"], Seed] = {}
+    streams: dict[Literal["data", "initialisation", "order", "corruption", "noise"], Seed] = {}
     seeds: Annotated[StrictInt, Field(ge=1, lt=TUNING_SEEDS)] | None = None
     start: Start | None = None
     quick: StrictBool = False

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
-from seedbed.batching import Layout, Packed, across
+from seedbed.batching import Layout, Packed, cross_layout
 from seedbed.documents import Documents
 from seedbed.languages.vocabulary import BEGIN, END
 from seedbed.measuring.context import Context
@@ -102,7 +102,7 @@ def _matrices(model: TrainedModel, documents: Documents) -> Iterator[tuple[str, 
     inputs = model.objective.examples(documents, stream(0, "dependency")).inputs
     written: Packed = inputs[-1]
     for index, read in enumerate(inputs):
-        layout = written.layout if read is written else across(written, read)
+        layout = written.layout if read is written else cross_layout(written, read)
         owners = torch.arange(len(written.lengths)).repeat_interleave(written.lengths)
         changed = _changed(model.network, inputs, index)
         there = torch.arange(changed.shape[1]) < read.lengths[owners, None]
@@ -123,11 +123,11 @@ def _changed(network: nn.Module, inputs: tuple[Packed, ...], index: int) -> Bool
 
 def _allowed(layout: Layout, written: Packed) -> Bool[Tensor, "outputs longest"]:
     """What the masks of a layout let the outputs look at."""
-    longest, parts = max(block.keys for block in layout.blocks), []
-    for block in layout.blocks:
-        seen = block.mask.bias[:, 0] > -torch.inf
-        if block.mask.sees is not None:  # a query that sees nothing has a bias of 0
-            seen = seen & (block.mask.sees[:, 0] > 0)
-        seen = seen.expand(block.rows, block.queries, block.keys)
-        parts.append(nn.functional.pad(seen, (0, longest - block.keys)).flatten(0, 1))
+    longest, parts = max(bucket.keys for bucket in layout.buckets), []
+    for bucket in layout.buckets:
+        seen = bucket.mask.bias[:, 0] > -torch.inf
+        if bucket.mask.sees is not None:  # a query that sees nothing has a bias of 0
+            seen = seen & (bucket.mask.sees[:, 0] > 0)
+        seen = seen.expand(bucket.rows, bucket.queries, bucket.keys)
+        parts.append(nn.functional.pad(seen, (0, longest - bucket.keys)).flatten(0, 1))
     return torch.cat(parts)[layout.queries.starts + written.positions]

@@ -55,7 +55,7 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
     asked = ask(context, options.distance, questions_each(context))
     model.network.eval()
     seen = gates(model.network, torch.from_numpy(asked.tokens))
-    keeps = seen.forget[:, 1:-1].mean((0, 1)).numpy() > options.keeping
+    keeps = seen.forget_gate[:, 1:-1].mean((0, 1)).numpy() > options.keeping
     yield Observation("keeping_cells", int(keeps.sum()), unit="count")
     for cells, chosen in (("all", np.ones_like(keeps)), ("keeping", keeps)):
         yield from _means(seen, chosen, cells)
@@ -63,7 +63,7 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
 
 
 def _means(seen: Gates, chosen: NDArray[np.bool_], cells: str) -> Iterator[Observation]:
-    kinds = {"input": seen.enter, "forget": seen.forget, "output": seen.show}
+    kinds = {"input": seen.input_gate, "forget": seen.forget_gate, "output": seen.output_gate}
     tokens = {"key": slice(1), "distractor": slice(1, -1), "query": slice(-1, None)}
     for kind, values in kinds.items():
         for token, places in tokens.items():
@@ -73,7 +73,7 @@ def _means(seen: Gates, chosen: NDArray[np.bool_], cells: str) -> Iterator[Obser
 
 
 def _explained(seen: Gates, asked: Questions, chosen: NDArray[np.bool_], cells: str) -> Iterator[Observation]:
-    written = (seen.enter * seen.candidate)[:, 1:-1].double().numpy()[..., chosen]
+    written = (seen.input_gate * seen.candidate)[:, 1:-1].double().numpy()[..., chosen]
     distractors = asked.tokens[:, 1:-1]
     groups = {"key": np.broadcast_to(asked.keys[:, None], distractors.shape), "distractor": distractors}
     for by, each in groups.items():

@@ -1,4 +1,4 @@
-"""What attention remembers of the tokens so far, so that one more costs one query."""
+"""What one layer of attention remembers of the tokens so far, so that one more costs one query."""
 
 from __future__ import annotations
 
@@ -11,51 +11,52 @@ _FIRST = 16  # tokens that fit at first
 
 
 class Memory:
-    """Room for keys and values, of which the first are in use; states share it as long as none branches off.
+    """Room for keys and values, of which the first are in use; caches share it until they branch.
 
     Attributes:
-        room: [layers, 2, batch, heads, capacity, width], keys before values.
+        room: [2, batch, heads, capacity, width], keys before values.
         used: Tokens in use.
     """
 
-    def __init__(self, room: Float[Tensor, "layers 2 batch heads capacity width"], used: int) -> None:
+    def __init__(self, room: Float[Tensor, "2 batch heads capacity width"], used: int) -> None:
         """Take room whose first tokens are in use."""
         self.room, self.used = room, used
 
 
 @dataclass(frozen=True, eq=False)
-class State:
-    """The first ``length`` tokens of a memory. It stays what it is, however often a model steps from it."""
+class Cache:
+    """The keys and values of the first ``length`` tokens of a memory.
+
+    A cache stays as it is, however often a token is appended to it.
+    """
 
     memory: Memory
     length: int
 
     @staticmethod
-    def empty(like: Tensor, layers: int, batch: int, heads: int, width: int) -> State:
+    def empty(like: Tensor, batch: int, heads: int, width: int) -> Cache:
         """No token yet, for numbers of the same type as ``like``."""
-        return State(Memory(like.new_empty(layers, 2, batch, heads, _FIRST, width), 0), 0)
+        return Cache(Memory(like.new_empty(2, batch, heads, _FIRST, width), 0), 0)
 
-    def longer(self) -> State:
-        """A state of one more token, which is still to be written.
+    def append(self, key: Float[Tensor, "batch heads width"], value: Float[Tensor, "batch heads width"]) -> Cache:
+        """A cache of one more token of each document.
 
         It takes the next place in the same memory if that is free; else it moves to one of twice the size, so that
         a token is copied less than once on average.
         """
-        memory = self.memory
-        if self.length < memory.used or self.length == memory.room.shape[4]:
-            room = memory.room.new_empty(
-                *memory.room.shape[:4], 2 * max(self.length, _FIRST), memory.room.shape[5]
-            )
-            room[..., : self.length, :] = memory.room[..., : self.length, :]
-            memory = Memory(room, self.length)
+        memory, room = self.memory, self.memory.room
+        if self.length < memory.used or self.length == room.shape[3]:
+            larger = room.new_empty(*room.shape[:3], 2 * max(self.length, _FIRST), room.shape[4])
+            larger[..., : self.length, :] = room[..., : self.length, :]
+            memory = Memory(larger, self.length)
         memory.used += 1
-        return State(memory, self.length + 1)
+        memory.room[0, :, :, self.length], memory.room[1, :, :, self.length] = key, value
+        return Cache(memory, self.length + 1)
 
-    def layer(self, index: int) -> Float[Tensor, "2 batch heads length width"]:
-        """Keys and values of one layer, the last token's to be written."""
-        return self.memory.room[index, :, :, :, : self.length]
+    def keys_and_values(self) -> Float[Tensor, "2 batch heads length width"]:
+        """Of all tokens so far."""
+        return self.memory.room[:, :, :, : self.length]
 
-    def take(self, rows: Int[Tensor, " rows"]) -> State:
-        """The state of some of the documents, in a memory of its own."""
-        room = self.memory.room[:, :, rows]
-        return State(Memory(room, self.length), self.length)
+    def take(self, rows: Int[Tensor, " rows"]) -> Cache:
+        """The cache of some of the documents, in a memory of its own."""
+        return Cache(Memory(self.memory.room[:, rows], self.length), self.length)

@@ -10,19 +10,19 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 
-def chosen(rows: Tensor, scored: Int[Tensor, " scored"] | None) -> Tensor:
-    """Of one row a token, those of the tokens that are scored; None is all, without a copy."""
+def select_rows(rows: Tensor, scored: Int[Tensor, " scored"] | None) -> Tensor:
+    """The rows of the scored tokens, given one row for each token; None is all, without a copy."""
     return rows if scored is None else rows.index_select(0, scored)
 
 
 class Embedding(nn.Module):
-    """One vector a token, read in both directions: as input, and as output layer without a bias."""
+    """One vector for each token of the vocabulary: the input, and also an output layer without a bias."""
 
     def __init__(self, vocabulary: int, width: int, std: float, scale: bool) -> None:
         """Make the table.
 
         Args:
-            vocabulary: How many tokens.
+            vocabulary: How many tokens there are.
             width: Of a vector.
             std: Of the initial entries.
             scale: Whether an input vector is multiplied by the root of the width (Vaswani et al. 2017, 3.4).

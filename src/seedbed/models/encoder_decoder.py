@@ -1,24 +1,25 @@
-"""The encoder-decoder Transformer: one stack reads a source, another writes a target and looks at what was read.
+"""The encoder-decoder Transformer: one stack reads a source, another writes a target and attends to the source.
 
 Pre-norm, sinusoidal positions, and one embedding for source, target and output. What a token may see within its
-own stream is decided by the batches: by habit a source is bidirectional and a target causal (objectives 4.1).
+own stream is decided by the batches: usually a source is bidirectional and a target causal (objectives 4.1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from seedbed.batching import Mask, Packed, across
+from seedbed.batching import Mask, Packed, cross_layout
 from seedbed.messages import require_positive
-from seedbed.models import cache
-from seedbed.models.attention import cross_slots, head_slots
-from seedbed.models.embedding import Embedding, chosen
-from seedbed.models.layers import DecoderLayer, Layer
+from seedbed.models.cache import Cache
+from seedbed.models.cross_attention import CrossAttention
+from seedbed.models.embedding import Embedding, select_rows
+from seedbed.models.heads import HeadLayout, cross_heads
+from seedbed.models.layers import FeedForward, Layer
+from seedbed.models.mixers.attention import Mixer as SelfAttention
 from seedbed.models.positions import position_vectors
 from seedbed.models.sizes import require_deviations
 
@@ -36,7 +37,7 @@ class Options:
     scale_embedding: bool = True  # multiply input embeddings by sqrt(d_model)
 
     def __post_init__(self) -> None:
-        """Check what hangs together.
+        """Check the ranges, and what depends on each other.
 
         Raises:
             ValueError: a size below 1, a deviation below 0, heads that do not divide d_model, or an odd d_model.
@@ -57,22 +58,75 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a decoder remembers: the tokens so far, and the source, which stays.
+    """What a decoder remembers: the tokens so far, and the source, which does not change.
 
     Attributes:
-        own: Keys and values of the tokens so far.
-        source: Those of the source, for each layer [2, batch, heads, length, width].
+        own: The keys and values of the tokens so far, by layer.
+        source: Those of the source, by layer, [2, batch, heads, length, width] each.
         mask: Of one query over all places of its source.
     """
 
-    own: cache.State
+    own: tuple[Cache, ...]
     source: tuple[Float[Tensor, "2 batch heads length width"], ...]
     mask: Mask
 
     def take(self, rows: Int[Tensor, " rows"]) -> State:
         """The state of some of the documents."""
-        source = tuple(memory[:, rows] for memory in self.source)
-        return State(self.own.take(rows), source, self.mask.take(rows))
+        own, source = (cache.take(rows) for cache in self.own), (memory[:, rows] for memory in self.source)
+        return State(tuple(own), tuple(source), self.mask.take(rows))
+
+
+class DecoderLayer(nn.Module):
+    """Attention to the tokens so far, attention to the source, a feed-forward network: each pre-norm."""
+
+    def __init__(self, width: int, heads: int, inner: int) -> None:
+        """Make a layer; ``inner`` is the width inside the feed-forward network."""
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(width)
+        self.attention = SelfAttention(width, heads)
+        self.cross_norm = nn.LayerNorm(width)
+        self.cross = CrossAttention(width, heads)
+        self.feed_forward_norm = nn.LayerNorm(width)
+        self.feed_forward = FeedForward(width, inner)
+
+    def forward(
+        self,
+        hidden: Float[Tensor, "tokens width"],
+        heads: HeadLayout,
+        source: Float[Tensor, "source_tokens width"],
+        cross: HeadLayout,
+    ) -> Float[Tensor, "tokens width"]:
+        """The stream after this layer.
+
+        Args:
+            hidden: The stream.
+            heads: Where it attends to itself.
+            source: The encoder's vectors.
+            cross: Where it attends to them.
+        """
+        hidden = hidden + self.attention(self.attention_norm(hidden), heads)
+        hidden = hidden + self.cross(self.cross_norm(hidden), source, cross)
+        return hidden + self.feed_forward(self.feed_forward_norm(hidden))  # type: ignore[no-any-return]
+
+    def step(
+        self,
+        hidden: Float[Tensor, "batch width"],
+        cache: Cache,
+        source: Float[Tensor, "2 batch heads source_length head_width"],
+        source_mask: Mask,
+    ) -> tuple[Float[Tensor, "batch width"], Cache]:
+        """The stream of one more token each after this layer, and the cache with it.
+
+        Args:
+            hidden: The stream.
+            cache: Of the tokens so far.
+            source: Keys and values of the source, from `CrossAttention.remember`.
+            source_mask: Of one query over all places of its source.
+        """
+        attended, cache = self.attention.step(self.attention_norm(hidden), cache)
+        hidden = hidden + attended
+        hidden = hidden + self.cross.step(self.cross_norm(hidden), source, source_mask)
+        return hidden + self.feed_forward(self.feed_forward_norm(hidden)), cache
 
 
 class Model(nn.Module):
@@ -87,7 +141,9 @@ class Model(nn.Module):
         width, heads, inner = options.d_model, options.heads, options.d_ff
         self.heads = heads
         self.embedding = Embedding(vocabulary, width, options.embedding_std, options.scale_embedding)
-        self.encoder = nn.ModuleList(Layer(width, heads, inner) for _ in range(options.encoder_layers))
+        self.encoder = nn.ModuleList(
+            Layer(width, SelfAttention(width, heads), inner) for _ in range(options.encoder_layers)
+        )
         self.encoder_norm = nn.LayerNorm(width)
         self.decoder = nn.ModuleList(DecoderLayer(width, heads, inner) for _ in range(options.decoder_layers))
         self.decoder_norm = nn.LayerNorm(width)
@@ -105,48 +161,45 @@ class Model(nn.Module):
         Raises:
             ValueError: source and target are not of the same number of documents.
         """
-        read, hidden = self._read(source), self._placed(target.tokens, target.positions)
-        slots = head_slots(target.layout, target.positions, self.heads)
-        cross = cross_slots(across(target, source), target.positions, source.positions, self.heads)
+        encoded, hidden = self._encode(source), self._embed(target.tokens, target.positions)
+        heads = self._decoder_layers()[0].attention.arrange(target)
+        cross = cross_heads(cross_layout(target, source), target.positions, source.positions, self.heads)
         for layer in self.decoder:
-            hidden = layer(hidden, slots, read, cross)
-        return self._logits(chosen(hidden, scored))
+            hidden = layer(hidden, heads, encoded, cross)
+        return self._logits(select_rows(hidden, scored))
 
     @torch.no_grad()
     def start(self, source: Packed) -> State:
         """The state before any token of the targets of some sources."""
-        batch, width = len(source.lengths), self.embedding.weight.shape[1] // self.heads
-        own = cache.State.empty(self.embedding.weight, len(self.decoder), batch, self.heads, width)
+        batch, layers = len(source.lengths), self._decoder_layers()
         length = int(source.lengths.max()) if batch else 0
         places = length * torch.arange(batch).repeat_interleave(source.lengths) + source.positions
-        read = self._read(source)
-        memory = tuple(layer.cross.remember(read, places, (batch, length)) for layer in self._decoder_layers())
-        return State(own, memory, Mask.filled(source.lengths, length))
+        encoded = self._encode(source)
+        own = tuple(layer.attention.start(batch) for layer in layers)
+        memory = tuple(layer.cross.remember(encoded, places, (batch, length)) for layer in layers)
+        return State(own, memory, Mask.of_lengths(source.lengths, length))
 
     @torch.no_grad()
     def step(self, tokens: Int[Tensor, " batch"], state: State) -> tuple[Float[Tensor, "batch vocabulary"], State]:
         """Logits for what follows one more token each, as `forward` gives them, and the state after it."""
-        own = state.own.longer()
-        hidden = self._placed(tokens, torch.tensor([state.own.length]))
-        mask = Mask(torch.zeros(1, 1, 1, own.length), None)
-        for index, layer in enumerate(self._decoder_layers()):
-            hidden = layer.step(hidden, own.layer(index), mask, state.source[index], state.mask)
-        return self._logits(hidden), State(own, state.source, state.mask)
+        hidden, own = self._embed(tokens, torch.tensor([state.own[0].length])), []
+        for layer, before, source in zip(self._decoder_layers(), state.own, state.source, strict=True):
+            hidden, cache = layer.step(hidden, before, source, state.mask)
+            own.append(cache)
+        return self._logits(hidden), State(tuple(own), state.source, state.mask)
 
-    def _read(self, source: Packed) -> Float[Tensor, "source_tokens width"]:
-        hidden = self._placed(source.tokens, source.positions)
-        slots = head_slots(source.layout, source.positions, self.heads)
-        for layer in self.encoder:
-            hidden = layer(hidden, slots)
+    def _encode(self, source: Packed) -> Float[Tensor, "source_tokens width"]:
+        hidden, layers = self._embed(source.tokens, source.positions), list(self.encoder)
+        heads = layers[0].mixer.arrange(source)  # type: ignore[union-attr, operator]
+        for layer in layers:
+            hidden = layer(hidden, heads)
         return self.encoder_norm(hidden)  # type: ignore[no-any-return]
 
-    def _decoder_layers(self) -> Iterator[DecoderLayer]:
-        for layer in self.decoder:
-            assert isinstance(layer, DecoderLayer)
-            yield layer
+    def _decoder_layers(self) -> list[DecoderLayer]:
+        return list(self.decoder)  # type: ignore[arg-type]
 
-    def _placed(
-        self, tokens: Int[Tensor, " tokens"], positions: Int[Tensor, " places"]
+    def _embed(
+        self, tokens: Int[Tensor, " tokens"], positions: Int[Tensor, " tokens"]
     ) -> Float[Tensor, "tokens width"]:
         vectors = self.embedding(tokens)
         return vectors + position_vectors(positions, vectors.shape[1])  # type: ignore[no-any-return]

@@ -1,7 +1,7 @@
-"""Looking into an LSTM: what its gates let through at every token (recurrence 5.6).
+"""The gates of an LSTM at every token (recurrence 5.6).
 
-It works on any recurrent network whose first layer is an LSTM, from outside: the layer steps as ever, and its
-gates are computed again from its weights and the states that it passed through.
+This works from outside on any recurrent network whose first layer is an LSTM: the layer steps as usual, and its
+gates are computed again from its weights and the states before each step.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from seedbed.models.recurrent import Model
 
 @dataclass(frozen=True, eq=False)
 class Gates:
-    """The parts of ``c' = forget c + enter candidate, h' = show tanh(c')`` at every token.
+    """The parts of ``c' = forget c + input candidate, h' = output tanh(c')`` at every token.
 
     Attributes:
-        enter: The input gate, [documents, time, hidden] as the others.
-        forget: The forget gate.
-        candidate: The new content; ``enter * candidate`` is what is written.
-        show: The output gate.
+        input_gate: [documents, time, hidden], as all others.
+        forget_gate: How much of the cell state is kept.
+        candidate: The new content; ``input_gate * candidate`` is what is written to the cell state.
+        output_gate: How much of the cell state the hidden state has.
     """
 
-    enter: Float[Tensor, "documents time hidden"]
-    forget: Float[Tensor, "documents time hidden"]
+    input_gate: Float[Tensor, "documents time hidden"]
+    forget_gate: Float[Tensor, "documents time hidden"]
     candidate: Float[Tensor, "documents time hidden"]
-    show: Float[Tensor, "documents time hidden"]
+    output_gate: Float[Tensor, "documents time hidden"]
 
 
 @torch.no_grad()
@@ -47,8 +47,8 @@ def gates(network: nn.Module, tokens: Int[Tensor, "documents time"]) -> Gates:
         hidden = F.linear(state[0], layer.hidden_weight, layer.hidden_bias)
         parts.append(F.linear(inputs, layer.input_weight, layer.input_bias) + hidden)
         state = layer.step(inputs, state)
-    enter, forget, candidate, show = torch.stack(parts, 1).chunk(4, -1)
-    return Gates(enter.sigmoid(), forget.sigmoid(), candidate.tanh(), show.sigmoid())
+    input_gate, forget_gate, candidate, output_gate = torch.stack(parts, 1).chunk(4, -1)
+    return Gates(input_gate.sigmoid(), forget_gate.sigmoid(), candidate.tanh(), output_gate.sigmoid())
 
 
 def _parts(network: nn.Module) -> tuple[nn.Module, Recurrence]:

@@ -1,7 +1,7 @@
-"""Looking into attention, and taking away what it looks at (recurrence 6.3, 6.4); how much a network can read.
+"""Reading attention weights, and restricting what a token may attend to (recurrence 6.3, 6.4).
 
-All work on any network with layers of `Attention`, from outside, and leave it as it was. They concern whole
-documents, as `forward` reads them; the cached `step` is left alone.
+These functions work from outside on any network whose layers have self-attention, and leave it as it was. They
+concern whole documents, as `forward` reads them; the cached `step` is not affected.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from seedbed.batching import Mask, Packed
-from seedbed.models.attention import Attention, HeadSlots, attention_weights
+from seedbed.models.attention import attention_weights
+from seedbed.models.heads import HeadLayout
+from seedbed.models.mixers.attention import Mixer as SelfAttention
 from seedbed.models.positions import LearnedPositions
 
 #: From positions of queries [queries, 1] and of keys [keys], which of these each query may not see, in every head
@@ -23,15 +25,15 @@ from seedbed.models.positions import LearnedPositions
 Forbidden = Callable[[Int[Tensor, "queries 1"], Int[Tensor, " keys"]], Bool[Tensor, "heads queries keys"]]
 
 
-def attention_layers(network: nn.Module) -> list[Attention]:
-    """The layers of attention, in the order of their definition.
+def attention_layers(network: nn.Module) -> list[SelfAttention]:
+    """The layers of self-attention, in the order of their definition.
 
     Raises:
         ValueError: there is none.
     """
-    found = [layer for layer in network.modules() if isinstance(layer, Attention)]
+    found = [layer for layer in network.modules() if isinstance(layer, SelfAttention)]
     if not found:
-        raise ValueError("the model has no attention: name only runs that have under the evaluation's `runs`")
+        raise ValueError("the model has no attention: name only runs that have some under the evaluation's `runs`")
     return found
 
 
@@ -51,12 +53,12 @@ def attention(
     tokens = torch.arange(len(batch.tokens)) if asked is None else asked
     found: list[Tensor] = []
 
-    def look(layer: nn.Module, inputs: tuple[Any, ...]) -> None:
-        assert isinstance(layer, Attention)
-        hidden, slots = inputs
-        found.append(weights(layer, hidden, slots, tokens))
+    def record(layer: nn.Module, inputs: tuple[Any, ...]) -> None:
+        assert isinstance(layer, SelfAttention)
+        hidden, heads = inputs
+        found.append(weights(layer, hidden, heads, tokens))
 
-    hooks = [layer.register_forward_pre_hook(look) for layer in attention_layers(network)]
+    hooks = [layer.register_forward_pre_hook(record) for layer in attention_layers(network)]
     try:
         network(batch)
     finally:
@@ -67,26 +69,27 @@ def attention(
 
 @torch.no_grad()
 def weights(
-    layer: Attention, hidden: Float[Tensor, "tokens width"], slots: HeadSlots, asked: Int[Tensor, " asked"]
+    layer: SelfAttention, hidden: Float[Tensor, "tokens width"], heads: HeadLayout, asked: Int[Tensor, " asked"]
 ) -> Float[Tensor, "asked heads longest"]:
     """How much some tokens attend to each position of their documents, head by head, where ``forward`` gathers.
 
     Args:
         layer: Is left as it was.
         hidden: What it is called with, all tokens.
-        slots: Likewise.
-        asked: The tokens whose weights are kept; those of all others are dropped block by block.
+        heads: Likewise.
+        asked: The tokens whose weights are kept; those of all others are dropped bucket by bucket.
     """
-    vectors = layer.projected(hidden, slots).reshape(-1, hidden.shape[1] // slots.heads)
-    wanted, first = slots.place.view(-1, slots.heads)[asked].flatten(), 0
-    longest = max((block.keys for block in slots.blocks), default=0)
+    vectors = layer.projected(hidden, heads).reshape(-1, hidden.shape[1] // heads.heads)
+    wanted, first = heads.slot_of_query.view(-1, heads.heads)[asked].flatten(), 0
+    longest = max((bucket.keys for bucket in heads.buckets), default=0)
     found = vectors.new_zeros(len(wanted), longest)
-    for block, (query, key, _) in zip(slots.blocks, slots.roles(vectors[slots.gather]), strict=True):
-        rows = attention_weights(query, key, block.mask).flatten(0, 1)
+    queries, keys, _ = heads.split_roles(vectors[heads.vector_of_slot])
+    for bucket, query, key in zip(heads.buckets, queries, keys, strict=True):
+        rows = attention_weights(query, key, bucket.mask).flatten(0, 1)
         here = (wanted >= first) & (wanted < first + len(rows))
-        found[here, : block.keys] = rows[wanted[here] - first]
+        found[here, : bucket.keys] = rows[wanted[here] - first]
         first += len(rows)
-    return found.view(len(asked), slots.heads, longest)
+    return found.view(len(asked), heads.heads, longest)
 
 
 def longest_document(network: nn.Module) -> int | None:
@@ -97,11 +100,11 @@ def longest_document(network: nn.Module) -> int | None:
 
 @contextmanager
 def restricted(network: nn.Module, forbidden: Mapping[int, Forbidden]) -> Iterator[None]:
-    """While it lasts, some layers see less.
+    """While the context lasts, tokens of some layers see less.
 
     Args:
-        network: Is given back as it was.
-        forbidden: By the number of the layer, from 0.
+        network: Is left as it was.
+        forbidden: What they may not see, by the number of the layer, from 0.
     """
     layers, hooks = attention_layers(network), []
     try:
@@ -115,8 +118,8 @@ def restricted(network: nn.Module, forbidden: Mapping[int, Forbidden]) -> Iterat
 
 def _restriction(rule: Forbidden) -> Any:  # noqa: ANN401 - torch types hooks no closer
     def restrict(layer: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        hidden, slots, *rest = inputs
-        return hidden, slots.masked(lambda mask, query, key: without(mask, rule(query, key))), *rest
+        hidden, heads, *rest = inputs
+        return hidden, heads.masked(lambda mask, query, key: without(mask, rule(query, key))), *rest
 
     return restrict
 
@@ -141,7 +144,7 @@ def cut(places: Sequence[int]) -> Forbidden:
 
 
 def ablations(network: nn.Module) -> Iterator[tuple[int, int | str, dict[int, Forbidden]]]:
-    """Each head that is left blind, and ``all`` of a layer: layer and head, from 1, and what `restricted` takes.
+    """Each head that is ablated, and ``all`` of a layer: layer and head, from 1, and what `restricted` takes.
 
     Raises:
         ValueError: the network has no attention.
@@ -153,7 +156,7 @@ def ablations(network: nn.Module) -> Iterator[tuple[int, int | str, dict[int, Fo
 
 
 def ablated(chosen: Sequence[int], heads: int) -> Forbidden:
-    """The rule that leaves the chosen ones of so many heads nothing to see, so that they give zeros."""
+    """The rule that leaves the chosen ones of all heads nothing to see, so that they give zeros."""
     blind = torch.isin(torch.arange(heads), torch.tensor(chosen))
 
     def forbidden(query: Int[Tensor, "queries 1"], key: Int[Tensor, " keys"]) -> Tensor:

@@ -1,4 +1,4 @@
-"""Where a token stands, and the ways to tell a Transformer: added to its input, or inside attention."""
+"""Position encodings of a Transformer: added to its input, or inside attention."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from torch.nn import functional as F
 def sinusoidal(length: int, width: int) -> Float[Tensor, "length width"]:
     """Position vectors of Vaswani et al. 2017, section 3.5: sine in even, cosine in odd columns.
 
-    Columns 2i and 2i + 1 turn by 10000^(-2i / width) a position, so that the dot product of two vectors depends on
-    their distance only.
+    Columns 2i and 2i + 1 rotate by 10000^(-2i / width) for each position, so that the dot product of two vectors
+    depends on their distance only.
 
     Raises:
         ValueError: the width is odd, so that one sine would have no cosine.
     """
     if width % 2:
         raise ValueError(f"sinusoidal positions need an even width, not {width}")
-    place = torch.arange(length, dtype=torch.float64)[:, None]
-    angles = place * 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    position = torch.arange(length, dtype=torch.float64)[:, None]
+    angles = position * 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).float()
 
 
@@ -34,7 +34,7 @@ def position_vectors(positions: Int[Tensor, " tokens"], width: int) -> Float[Ten
 
 
 class LearnedPositions(nn.Module):
-    """A vector a position, learned as the embedding is. Positions that no document reaches never move."""
+    """A vector for each position, learned as the embedding is. Positions that no document reaches never move."""
 
     def __init__(self, length: int, width: int, std: float) -> None:
         """Make the table.
@@ -67,11 +67,12 @@ class LearnedPositions(nn.Module):
         return F.embedding(positions, self.weight)
 
 
-def turns(positions: Int[Tensor, " tokens"], width: int) -> Complex[Tensor, "tokens pairs"]:
+def rotations(positions: Int[Tensor, " tokens"], width: int) -> Complex[Tensor, "tokens pairs"]:
     """The rotation of each pair of columns at each position (RoPE; Su et al. 2021, section 3.2.2).
 
-    Columns 2i and 2i + 1 are the real and imaginary part of a number that turns by 10000^(-2i / width) a position:
-    the angles of the sinusoidal vectors. The product of a query and a key then depends on their distance only.
+    Columns 2i and 2i + 1 are the real and imaginary part of a number that rotates by 10000^(-2i / width) for each
+    position: the angles of the sinusoidal vectors. The product of a query and a key then depends on their distance
+    only.
 
     Raises:
         ValueError: the width is odd.

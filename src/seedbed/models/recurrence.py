@@ -1,12 +1,12 @@
 """Recurrent layers over documents of unequal length: Elman's, the GRU and the LSTM.
 
-A cell is one step, and the way its gradient takes back; a layer owns the weights and goes through time. At every
-step only the documents that are still running take part, so nothing is computed on padding.
+A cell defines one step and the backward pass through all steps; a layer owns the weights and goes through time. At
+every step only the documents that still have a token take part, so nothing is computed on padding.
 
-The gradient is written out, because a step of a small network is mostly bookkeeping. What a gate's gradient is
-multiplied with is computed for all tokens at once, so that the way back needs two to five small operations a step,
-and the gradient of the hidden weights is one product for all steps: a training step takes 0.6 to 0.65 of what
-`torch.nn`'s layers need for a PackedSequence.
+The gradient is written out, because a step of a small network is mostly the start-up of operators. The factors of
+the gates' gradients are computed for all tokens at once, so that the backward pass needs two to five small
+operations a step, and the gradient of the hidden weights is one product for all steps: a training step takes 0.6
+to 0.65 of what `torch.nn`'s layers need for a PackedSequence.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from seedbed.batching import Times
+from seedbed.batching import TimeSteps
 
-#: What a cell remembers, each [documents, hidden]. The first is what it shows.
+#: What a cell remembers, each [documents, hidden]. The first is the hidden state, which is also its output.
 State = tuple[Tensor, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """What a cell went through in a batch, all tokens in the order of the times.
+    """What the steps of a batch left for the backward pass, all tokens in the order of the time steps.
 
     Attributes:
         states: After each token, [tokens, hidden] each.
-        before: The states that each of these steps began with.
-        kept: [tokens, kept * hidden], what the steps left for the gradient.
+        before: The states before each token.
+        kept: [tokens, kept * hidden], what each step stored.
         weight: [gates * hidden, hidden], the hidden weights.
         sizes: How many documents each step had.
     """
@@ -46,26 +46,26 @@ class History:
     sizes: list[int]
 
 
-#: From the projected inputs [documents, gates * hidden], the state, the hidden weights and, if it is an inner one,
-#: the hidden bias to the next state; fills the last argument, [documents, kept * hidden].
+#: The next state, given the projected inputs [documents, gates * hidden], the state, the hidden weights and, if it
+#: is an inner one, the hidden bias. A step fills the last argument, [documents, kept * hidden].
 Step = Callable[[Tensor, State, Tensor, Tensor | None, Tensor], State]
-#: From the gradients of the states to those of the projected inputs and of the products of hidden states and
-#: weights, [tokens, gates * hidden] both. Those of the states are [documents + tokens, hidden], the start's in
-#: front; at first they say what the readers of the states want, and the way back completes them in place.
-Back = Callable[[State, History], tuple[Tensor, Tensor]]
+#: The gradients of the projected inputs and of the products of hidden states and weights, [tokens, gates * hidden]
+#: both, given those of the states, [documents + tokens, hidden], the start state's in front. At first these come
+#: from the layers above alone; the backward pass adds in place what comes from later steps.
+Backward = Callable[[State, History], tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A kind of recurrence. Its blocks are columns of ``hidden`` width, in PyTorch's order.
+class RecurrentCell:
+    """A kind of recurrence. Its parts are ``hidden`` columns each, in PyTorch's order.
 
     Attributes:
-        gates: Blocks of pre-activations.
-        states: Tensors in a state.
-        kept: Blocks that a step leaves for its gradient.
-        inner_bias: Whether the hidden bias has a place of its own; else it adds to the input's bias.
+        gates: How many parts the pre-activations have.
+        states: How many tensors a state has.
+        kept: How many parts a step stores for its gradient.
+        inner_bias: Whether the hidden bias is inside a gate; else it is added to the input's bias.
         step: One step.
-        back: The way back through all steps.
+        backward: The backward pass through all steps.
     """
 
     gates: int
@@ -73,7 +73,7 @@ class Cell:
     kept: int
     inner_bias: bool
     step: Step
-    back: Back
+    backward: Backward
 
 
 def _rnn_step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | None, kept: Tensor) -> State:
@@ -81,17 +81,17 @@ def _rnn_step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | No
     return (torch.addmm(projected, state[0], weight.t(), out=kept).tanh_(),)
 
 
-def _rnn_back(gradients: State, past: History) -> tuple[Tensor, Tensor]:
+def _rnn_backward(gradients: State, past: History) -> tuple[Tensor, Tensor]:
     slope = 1 - past.kept.square()
     result = torch.empty_like(slope)
-    for (to_hidden,), (to_before,), slope_now, now in _backwards(past.sizes, gradients, slope, result):
+    for (to_hidden,), (to_before,), slope_now, now in _reversed_steps(past.sizes, gradients, slope, result):
         torch.mul(to_hidden, slope_now, out=now)
         to_before.addmm_(now, past.weight)
     return result, result
 
 
 def _gru_step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | None, kept: Tensor) -> State:
-    """Cho et al. 2014, with the reset gate behind the product: ``h' = z h + (1 - z) tanh(x + r (W h + b))``."""
+    """Cho et al. 2014, with the reset gate after the product: ``h' = z h + (1 - z) tanh(x + r (W h + b))``."""
     (hidden,), size = state, weight.shape[1]
     gates, inner, new = kept[:, : 2 * size], kept[:, 2 * size : 3 * size], kept[:, 3 * size :]
     if bias is None:
@@ -103,14 +103,14 @@ def _gru_step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | No
     return (torch.lerp(new, hidden, gates[:, size:]),)
 
 
-def _gru_back(gradients: State, past: History) -> tuple[Tensor, Tensor]:
+def _gru_backward(gradients: State, past: History) -> tuple[Tensor, Tensor]:
     reset, update, inner, new = past.kept.chunk(4, 1)
     to_new = (1 - update) * (1 - new.square())
     to_inner = to_new * reset
     to_update = (past.before[0] - new) * update * (1 - update)
     slope = torch.stack([to_inner * inner * (1 - reset), to_update, to_inner], 1)
     result = torch.empty_like(slope)
-    for (to_hidden,), (to_before,), slope_now, update_now, now in _backwards(
+    for (to_hidden,), (to_before,), slope_now, update_now, now in _reversed_steps(
         past.sizes, gradients, slope, update, result
     ):
         torch.mul(to_hidden[:, None], slope_now, out=now)
@@ -121,34 +121,34 @@ def _gru_back(gradients: State, past: History) -> tuple[Tensor, Tensor]:
 
 def _lstm_step(projected: Tensor, state: State, weight: Tensor, bias: Tensor | None, kept: Tensor) -> State:
     """Hochreiter and Schmidhuber 1997, with Gers et al.'s forget gate: ``c' = f c + i g, h' = o tanh(c')``."""
-    (hidden, cell), size = state, weight.shape[1]
+    (hidden, cell_state), size = state, weight.shape[1]
     torch.addmm(projected, hidden, weight.t(), out=kept)
-    enter, forget, new, show = kept.chunk(4, 1)
+    input_gate, forget_gate, candidate, output_gate = kept.chunk(4, 1)
     kept[:, : 2 * size].sigmoid_()
-    new.tanh_()
-    show.sigmoid_()
-    cell = (forget * cell).addcmul_(enter, new)
-    return cell.tanh().mul_(show), cell
+    candidate.tanh_()
+    output_gate.sigmoid_()
+    cell_state = (forget_gate * cell_state).addcmul_(input_gate, candidate)
+    return cell_state.tanh().mul_(output_gate), cell_state
 
 
-def _lstm_back(gradients: State, past: History) -> tuple[Tensor, Tensor]:
-    enter, forget, new, show = past.kept.chunk(4, 1)
-    shown = past.states[1].tanh()
-    to_cell = show * (1 - shown.square())
+def _lstm_backward(gradients: State, past: History) -> tuple[Tensor, Tensor]:
+    input_gate, forget_gate, candidate, output_gate = past.kept.chunk(4, 1)
+    squashed = past.states[1].tanh()
+    to_cell = output_gate * (1 - squashed.square())
     slope = torch.stack(
         [
-            new * enter * (1 - enter),
-            past.before[1] * forget * (1 - forget),
-            enter * (1 - new.square()),
-            shown * show * (1 - show),
+            candidate * input_gate * (1 - input_gate),
+            past.before[1] * forget_gate * (1 - forget_gate),
+            input_gate * (1 - candidate.square()),
+            squashed * output_gate * (1 - output_gate),
         ],
         1,
     )
     result = torch.empty_like(slope)
-    for (hidden, cell), (hidden_before, cell_before), slope_now, through, forget_now, now in _backwards(
-        past.sizes, gradients, slope, to_cell, forget, result
+    for (hidden, cell), (hidden_before, cell_before), slope_now, to_cell_now, forget_now, now in _reversed_steps(
+        past.sizes, gradients, slope, to_cell, forget_gate, result
     ):
-        cell.addcmul_(hidden, through)
+        cell.addcmul_(hidden, to_cell_now)
         torch.mul(cell[:, None], slope_now[:, :3], out=now[:, :3])
         torch.mul(hidden, slope_now[:, 3], out=now[:, 3])
         torch.mul(cell, forget_now, out=cell_before)
@@ -156,8 +156,8 @@ def _lstm_back(gradients: State, past: History) -> tuple[Tensor, Tensor]:
     return result.flatten(1), result.flatten(1)
 
 
-def _backwards(sizes: list[int], gradients: State, *values: Tensor) -> Iterator[tuple[Any, ...]]:
-    """Steps from the last to the first: gradients of the states after and before it, and the values at it."""
+def _reversed_steps(sizes: list[int], gradients: State, *values: Tensor) -> Iterator[tuple[Any, ...]]:
+    """Steps from the last to the first: gradients of the states after and before each, and the values at it."""
     states = list(zip(*(torch.split(part, [sizes[0], *sizes]) for part in gradients), strict=True))
     parts = list(zip(*(torch.split(value, sizes) for value in values), strict=True))
     for step in reversed(range(len(sizes))):
@@ -165,14 +165,14 @@ def _backwards(sizes: list[int], gradients: State, *values: Tensor) -> Iterator[
 
 
 CELLS = {
-    "rnn": Cell(1, 1, 1, False, _rnn_step, _rnn_back),
-    "gru": Cell(3, 1, 4, True, _gru_step, _gru_back),
-    "lstm": Cell(4, 2, 4, False, _lstm_step, _lstm_back),
+    "rnn": RecurrentCell(1, 1, 1, False, _rnn_step, _rnn_backward),
+    "gru": RecurrentCell(3, 1, 4, True, _gru_step, _gru_backward),
+    "lstm": RecurrentCell(4, 2, 4, False, _lstm_step, _lstm_backward),
 }
 
 
 class _Unroll(torch.autograd.Function):
-    """A cell through time, from zero states; with its gradient written out."""
+    """A cell through time, from zero states, with its gradient written out."""
 
     @staticmethod
     def forward(
@@ -180,7 +180,7 @@ class _Unroll(torch.autograd.Function):
         projected: Float[Tensor, "tokens gates_hidden"],
         weight: Float[Tensor, "gates_hidden hidden"],
         bias: Float[Tensor, " gates_hidden"] | None,
-        cell: Cell,
+        cell: RecurrentCell,
         sizes: list[int],
     ) -> Float[Tensor, "tokens hidden"]:
         size = weight.shape[1]
@@ -204,9 +204,11 @@ class _Unroll(torch.autograd.Function):
         kept, weight, *states = ctx.saved_tensors
         start = gradient.new_zeros(sizes[0], gradient.shape[1])
         before = tuple(_before(start, part, sizes) for part in states)
-        unread = [torch.zeros_like(gradient)] * (len(states) - 1)  # only the first is shown to anyone
+        unread = [torch.zeros_like(gradient)] * (len(states) - 1)  # only the hidden state is read from outside
         gradients = tuple(torch.cat([start, part]) for part in (gradient, *unread))
-        to_projected, to_products = ctx.cell.back(gradients, History(tuple(states), before, kept, weight, sizes))
+        to_projected, to_products = ctx.cell.backward(
+            gradients, History(tuple(states), before, kept, weight, sizes)
+        )
         to_bias = to_products.sum(0) if ctx.biased else None
         return to_projected, to_products.t() @ before[0], to_bias, None, None
 
@@ -214,7 +216,7 @@ class _Unroll(torch.autograd.Function):
 def _before(
     start: Float[Tensor, "documents hidden"], states: Float[Tensor, "tokens hidden"], sizes: list[int]
 ) -> Float[Tensor, "tokens hidden"]:
-    """The state that each step began with."""
+    """The state before each token."""
     ends = zip(torch.split(states, sizes), sizes[1:], strict=False)
     return torch.cat([start, *(part[:size] for part, size in ends)])
 
@@ -228,8 +230,8 @@ class Recurrence(nn.Module):
         Args:
             cell: A name of `CELLS`.
             width: Of the inputs.
-            hidden: Of a state.
-            two_biases: Whether the hidden states' product has a bias too, as in `torch.nn`.
+            hidden: Width of a state.
+            two_biases: Whether the product with the hidden state has a bias too, as in `torch.nn`.
             forget_bias: What is added to the first bias of the LSTM's forget gate after it is drawn.
         """
         super().__init__()
@@ -241,19 +243,19 @@ class Recurrence(nn.Module):
         self.hidden_bias = nn.Parameter(torch.empty(rows)) if two_biases else None
 
     def draw(self, generator: torch.Generator) -> None:
-        """Fill all from U(-1/sqrt(hidden), 1/sqrt(hidden)), as PyTorch does, then move the forget gate."""
+        """Fill all from U(-1/sqrt(hidden), 1/sqrt(hidden)), as PyTorch does; then move the forget gate's bias."""
         hidden = self.hidden_weight.shape[1]
         for parameter in self.parameters(recurse=False):
             parameter.uniform_(-(hidden**-0.5), hidden**-0.5, generator=generator)
         if self.forget_bias:
             self.input_bias[hidden : 2 * hidden] += self.forget_bias
 
-    def forward(self, inputs: Float[Tensor, "tokens width"], times: Times) -> Float[Tensor, "tokens hidden"]:
-        """The hidden state after each token; both in the order of the times."""
-        if not times.sizes:
+    def forward(self, inputs: Float[Tensor, "tokens width"], steps: TimeSteps) -> Float[Tensor, "tokens hidden"]:
+        """The hidden state after each token; tokens come and go in the order of the time steps."""
+        if not steps.sizes:
             return inputs.new_empty(0, self.hidden_weight.shape[1])
         projected, bias = self._project(inputs)
-        hidden: Tensor = _Unroll.apply(projected, self.hidden_weight, bias, self.cell, times.sizes)  # type: ignore[no-untyped-call]
+        hidden: Tensor = _Unroll.apply(projected, self.hidden_weight, bias, self.cell, steps.sizes)  # type: ignore[no-untyped-call]
         return hidden
 
     def start(self, batch: int) -> State:
@@ -269,7 +271,7 @@ class Recurrence(nn.Module):
         return self.cell.step(projected, state, self.hidden_weight, bias, kept)
 
     def _project(self, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
-        """The inputs' share of the pre-activations, with every bias that simply adds; and the inner bias."""
+        """The inputs' part of the pre-activations, with each bias that is not inside a gate; the inner bias."""
         if self.hidden_bias is None or self.cell.inner_bias:
             return F.linear(inputs, self.input_weight, self.input_bias), self.hidden_bias
         return F.linear(inputs, self.input_weight, self.input_bias + self.hidden_bias), None

@@ -1,6 +1,6 @@
 """The recurrent network that predicts the next token: embedding, recurrent layers, linear output.
 
-It reads a document from left to right, whatever a prefix may allow. It knows no objective.
+It reads a document from left to right, also where a prefix would allow more. It knows no objective.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Options:
     cell: Literal["rnn", "gru", "lstm"] = "gru"  # Elman's network, gated recurrent unit, long short-term memory
     embedding: int = 64  # width of a token's vector
     hidden: int = 140  # width of a state
-    layers: int = 1  # each reads the states of the one below
+    layers: int = 1  # each reads the hidden states of the one below
     two_biases: bool = True  # as torch.nn has them; False leaves out the one beside the hidden weights
     forget_bias: float = 0.0  # added to the drawn bias of the LSTM's forget gate
     tied: bool = False  # the embedding is also the output, without a bias; else an output of its own, with one
     embedding_std: float = 1.0  # of the initial embeddings
 
     def __post_init__(self) -> None:
-        """Check what hangs together.
+        """Check the ranges, and what depends on each other.
 
         Raises:
             ValueError: a size below 1, a deviation below 0, a forget gate that the cell lacks, or a tied output of
@@ -76,15 +76,15 @@ class Model(nn.Module):
             batch: What is read.
             scored: Indices of the flat tokens whose logits are asked for; None is all.
         """
-        hidden = self.embedding(batch.tokens[batch.times.order])
+        hidden = self.embedding(batch.tokens[batch.time_steps.order])
         for layer in self.layers:
-            hidden = layer(hidden, batch.times)
+            hidden = layer(hidden, batch.time_steps)
         if scored is None:
-            return self._logits(hidden).index_select(0, batch.times.place)
-        return self._logits(hidden.index_select(0, batch.times.place[scored]))
+            return self._logits(hidden).index_select(0, batch.time_steps.inverse)
+        return self._logits(hidden.index_select(0, batch.time_steps.inverse[scored]))
 
     def start(self, batch: int) -> list[State]:
-        """The states of all layers before any token, for so many documents side by side."""
+        """The states of all layers before any token, for ``batch`` documents side by side."""
         return [layer.start(batch) for layer in self._layers()]
 
     @torch.no_grad()

@@ -1,6 +1,7 @@
-"""The Transformer that predicts the next token: by default pre-norm, sinusoidal positions, tied output.
+"""The Transformer that predicts the next token: by default attention, pre-norm, sinusoidal positions, tied output.
 
-It knows packed documents and no objective; what a token may see is decided by the batch.
+What mixes the tokens is a part of its own, a file of `models/mixers/`. The Transformer knows packed documents and
+no objective; what a token may see is decided by the batch.
 """
 
 from __future__ import annotations
@@ -12,14 +13,19 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from seedbed.batching import Mask, Packed
+from seedbed.batching import Packed
 from seedbed.messages import require_positive
-from seedbed.models.attention import HeadSlots, head_slots
-from seedbed.models.cache import State
+from seedbed.models import mixers
 from seedbed.models.embedding import Embedding
 from seedbed.models.layers import Layer
-from seedbed.models.positions import LearnedPositions, distance_bias, position_vectors, turns
+from seedbed.models.positions import LearnedPositions, position_vectors
 from seedbed.models.sizes import require_deviations
+
+#: Options that name a file: the option, and the folder of the package that the file is in.
+PARTS = {"mixer": "models/mixers"}
+
+#: Position encodings at the input of the network; all others work inside a mixer.
+_AT_INPUT = ("sinusoidal", "learned", "none")
 
 
 @dataclass(frozen=True)
@@ -27,12 +33,12 @@ class Options:
     """The network's size, its variants, and the scale of its input."""
 
     d_model: int = 64  # width of a token's vector
-    heads: int = 4  # of every attention layer, a divisor of d_model
-    layers: int = 2  # each attention and feed-forward
+    heads: int = 4  # of every mixer, a divisor of d_model
+    layers: int = 2  # each a mixer and a feed-forward network
     d_ff: int = 256  # width inside a feed-forward layer
-    positions: Literal["sinusoidal", "learned", "none", "rope", "alibi"] = "sinusoidal"  # how a place is told
+    positions: Literal["sinusoidal", "learned", "none", "rope", "alibi"] = "sinusoidal"  # position encoding
     max_positions: int = 512  # rows of the table of learned positions
-    norm: Literal["pre", "post"] = "pre"  # before each part, with one more at the end; or behind each, without
+    norm: Literal["pre", "post"] = "pre"  # before each part, with one more at the end; or after each part
     activation: Literal["gelu", "relu"] = "gelu"  # inside a feed-forward layer
     tied: bool = True  # the embedding is also the output; else an output of its own; neither has a bias
     embedding_std: float = 0.125  # of the initial embeddings
@@ -42,13 +48,14 @@ class Options:
     linear_std: float = (
         0.0  # of the initial weights of linear layers, whose biases are then 0; 0 is PyTorch's rule
     )
+    mixer: str = "attention"  # what mixes the tokens of a document: a file of models/mixers/
 
     def __post_init__(self) -> None:
-        """Check what hangs together.
+        """Check the ranges, and what depends on each other.
 
         Raises:
-            ValueError: a size below 1, a deviation below 0, heads that do not divide d_model, or an odd width for
-                positions in pairs.
+            ValueError: a size below 1, a deviation below 0, heads that do not divide d_model, an odd width for
+                positions in pairs, a mixer that does not exist or that lacks the position encoding.
         """
         require_positive(
             d_model=self.d_model,
@@ -64,33 +71,48 @@ class Options:
             raise ValueError(f"heads: {self.heads} do not divide d_model, {self.d_model}")
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(f"sinusoidal positions need an even d_model, not {self.d_model}")
-        if self.positions == "rope" and self.d_model // self.heads % 2:
-            raise ValueError(f"rope needs heads of an even width, not {self.d_model // self.heads}")
+        with torch.device("meta"):  # the mixer checks what it is made of
+            self.make_mixer()
+
+    def make_mixer(self) -> mixers.Mixer:
+        """The mixer of one layer.
+
+        Raises:
+            ValueError: it does not exist, lacks the position encoding, or the sizes do not fit.
+        """
+        kind = mixers.load(self.mixer)
+        if self.positions in _AT_INPUT:
+            return kind(self.d_model, self.heads)
+        if self.positions not in kind.encodings:
+            known = ", ".join([*_AT_INPUT, *kind.encodings])
+            raise ValueError(
+                f"positions: {self.positions} works inside attention, and the mixer is {self.mixer}: "
+                f"expected one of {known}"
+            )
+        return kind(self.d_model, self.heads, self.positions)
 
 
 class Model(nn.Module):
-    """Embedding, positions if told at the input, layers, a final norm if these are pre-norm, and an output.
+    """Embedding, positions if encoded at the input, layers, a final norm if these are pre-norm, and an output.
 
-    The output is the embedding again, or a table of its own if it is not tied.
+    The output is the embedding again, or a table of its own if it is not tied. What an objective may show the
+    model (``reads``) is what its mixer reads.
     """
-
-    #: What an objective may be for the model to read it as it is meant.
-    reads = ("causal", "prefix", "bidirectional")
 
     def __init__(self, options: Options, vocabulary: int) -> None:
         """Make a model; its weights are `initialisation.fill`'s business."""
         super().__init__()
-        width = options.d_model
-        self.heads, self.positions = options.heads, options.positions
+        width, self.positions = options.d_model, options.positions
         self.position_scale, self.linear_std = options.position_scale, options.linear_std
         self.embedding = Embedding(vocabulary, width, options.embedding_std, options.scale_embedding)
         self.layers = nn.ModuleList(
-            Layer(width, options.heads, options.d_ff, options.norm, options.activation)
+            Layer(width, options.make_mixer(), options.d_ff, options.norm, options.activation)
             for _ in range(options.layers)
         )
+        self.reads = self._layers()[0].mixer.reads
         self.norm = nn.LayerNorm(width) if options.norm == "pre" else nn.Identity()
         self.output = None if options.tied else nn.Linear(width, vocabulary, bias=False)
-        # Last, so that a seed draws the same weights for the rest whatever tells the positions.
+        # Last, so that a seed draws the same weights for the rest with every position encoding.
         learned = options.positions == "learned"
         self.table = LearnedPositions(options.max_positions, width, options.position_std) if learned else None
 
@@ -106,57 +128,47 @@ class Model(nn.Module):
         Raises:
             ValueError: a document is longer than the table of learned positions.
         """
-        hidden = self._placed(batch.tokens, batch.positions)
-        slots, (*first, last) = self._slots(batch), self.layers
+        hidden = self._embed(batch.tokens, batch.positions)
+        arranged, (*first, last) = self._layers()[0].mixer.arrange(batch), self.layers
         for layer in first:
-            hidden = layer(hidden, slots)
-        return self._logits(last(hidden, slots, scored))  # what stands behind attention is for each token alone
+            hidden = layer(hidden, arranged)
+        return self._logits(last(hidden, arranged, scored))  # what follows the mixer is for each token alone
 
-    def start(self, batch: int) -> State:
-        """The state before any token, for so many documents side by side."""
-        return State.empty(self.embedding.weight, len(self.layers), batch, self.heads, self._head_width())
+    def start(self, batch: int) -> list[mixers.State]:
+        """The state before any token of ``batch`` documents side by side.
+
+        Returns:
+            The position of each document's next token, [batch], and then the state of each layer's mixer.
+        """
+        return [torch.zeros(batch, dtype=torch.long), *(layer.mixer.start(batch) for layer in self._layers())]
 
     @torch.no_grad()
-    def step(self, tokens: Int[Tensor, " batch"], state: State) -> tuple[Float[Tensor, "batch vocabulary"], State]:
+    def step(
+        self, tokens: Int[Tensor, " batch"], state: list[mixers.State]
+    ) -> tuple[Float[Tensor, "batch vocabulary"], list[mixers.State]]:
         """Logits for what follows one more token each, as the causal `forward` gives them, and the state after it.
 
         Raises:
             ValueError: the document grows longer than the table of learned positions.
         """
-        place = torch.tensor([state.length])
-        hidden, mask = self._placed(tokens, place), self._mask(place)
-        turn = turns(place, self._head_width()) if self.positions == "rope" else None
-        state = state.longer()
-        for index, layer in enumerate(self.layers):
-            assert isinstance(layer, Layer)
-            hidden = layer.step(hidden, state.layer(index), mask, turn)
-        return self._logits(hidden), state
+        positions, *states = state
+        hidden, after = self._embed(tokens, positions), [positions + 1]
+        for layer, before in zip(self._layers(), states, strict=True):
+            hidden, now = layer.step(hidden, before)
+            after.append(now)
+        return self._logits(hidden), after
 
-    def _placed(
-        self, tokens: Int[Tensor, " tokens"], positions: Int[Tensor, " places"]
+    def _layers(self) -> list[Layer]:
+        return list(self.layers)  # type: ignore[arg-type]
+
+    def _embed(
+        self, tokens: Int[Tensor, " tokens"], positions: Int[Tensor, " tokens"]
     ) -> Float[Tensor, "tokens width"]:
-        """The tokens' vectors, with those of their positions if these are told at the input."""
+        """The tokens' vectors, with those of their positions if these are encoded at the input."""
         hidden = self.embedding(tokens)
         if self.positions == "sinusoidal":
             hidden = torch.add(hidden, position_vectors(positions, hidden.shape[1]), alpha=self.position_scale)
         return hidden if self.table is None else hidden + self.table(positions)  # type: ignore[no-any-return]
-
-    def _slots(self, batch: Packed) -> HeadSlots:
-        """Where attention finds the heads, with positions if these are told there."""
-        slots = head_slots(batch.layout, batch.positions, self.heads)
-        if self.positions == "rope":
-            return slots.rotated(batch.positions, self._head_width())
-        return slots.biased() if self.positions == "alibi" else slots
-
-    def _mask(self, place: Int[Tensor, " 1"]) -> Mask:
-        """Of one query, which sees every place up to its own."""
-        seen = torch.arange(int(place) + 1)
-        if self.positions == "alibi":
-            return Mask(distance_bias(place[:, None], seen, self.heads), None)
-        return Mask(torch.zeros(1, 1, 1, len(seen)), None)
-
-    def _head_width(self) -> int:
-        return self.embedding.weight.shape[1] // self.heads
 
     def _logits(self, hidden: Float[Tensor, "tokens width"]) -> Float[Tensor, "tokens vocabulary"]:
         hidden = self.norm(hidden)

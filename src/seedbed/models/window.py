@@ -1,7 +1,7 @@
 """The window model: the next token from the last few alone (Bengio et al. 2003).
 
-The vectors of the last tokens stand side by side and go through a network of two layers. What lies further back is
-out of its sight; what lies in the window counts even across the end of a sentence, `<bos>` included.
+The vectors of the last tokens are concatenated and go through a network of two layers. The model does not see what
+lies further back; it sees all that lies in the window, also across the end of a sentence, `<bos>` included.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from seedbed.batching import Packed
 from seedbed.messages import require_positive
 from seedbed.models.activations import ACTIVATIONS
-from seedbed.models.embedding import Embedding, chosen
+from seedbed.models.embedding import Embedding, select_rows
 from seedbed.models.sizes import require_deviations
 
 
@@ -44,8 +44,8 @@ class Options:
 class Model(nn.Module):
     """Embedding and two linear layers.
 
-    Before the start of a document the window sees zeros. A vector to learn instead would add nothing: how many
-    slots are empty is how far back `<bos>` stands, which the model sees anyway.
+    Before the start of a document the window sees zeros. A learned vector instead would add nothing: how many
+    slots are empty says how far back `<bos>` is, which the model sees anyway.
     """
 
     #: What an objective may be for the model to read it as it is meant.
@@ -70,13 +70,13 @@ class Model(nn.Module):
             scored: Indices of the flat tokens whose logits are asked for; None is all.
         """
         back = torch.arange(self.words - 1, -1, -1)
-        place = chosen(torch.arange(len(batch.tokens)), scored)[:, None]
-        there = chosen(batch.positions, scored)[:, None] >= back
+        place = select_rows(torch.arange(len(batch.tokens)), scored)[:, None]
+        there = select_rows(batch.positions, scored)[:, None] >= back
         seen = batch.tokens[(place - back).clamp(min=0)].where(there, self.empty)
         return self._logits(seen)
 
     def start(self, batch: int) -> Int[Tensor, "batch words"]:
-        """Empty windows, for so many documents side by side."""
+        """Empty windows, for ``batch`` documents side by side."""
         return torch.full((batch, self.words), self.empty)
 
     @torch.no_grad()

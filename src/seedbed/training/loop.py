@@ -1,7 +1,8 @@
 """The training loop: the same for every model and objective.
 
 It knows an objective as `examples` and `loss`, a model as a module, documents as `Documents`; it reads and writes
-no file. One thread, named streams and deterministic algorithms: the same machine gives the same bytes.
+no file. One thread, named streams and deterministic algorithms: the same machine gives the same bytes. A model or
+an objective may also draw from global generators, as `nn.Dropout` does: in a training these are a stream too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 from seedbed.documents import Documents
 from seedbed.log import Log
 from seedbed.models.initialisation import fill
-from seedbed.randomness import stream, torch_stream
+from seedbed.randomness import global_streams, stream, torch_stream
 from seedbed.training import schedule
 
 
@@ -52,7 +53,7 @@ class Objective(Protocol[_Batch]):
     """What the loop needs of an objective."""
 
     def examples(self, documents: Documents, rng: np.random.Generator) -> _Batch:
-        """Inputs, targets and scored positions of some documents, in the objective's own form."""
+        """Inputs, targets and scored tokens of some documents, in the objective's own form."""
         ...
 
     def loss(self, model: nn.Module, batch: _Batch) -> tuple[Tensor, int]:
@@ -62,7 +63,7 @@ class Objective(Protocol[_Batch]):
 
 @dataclass(frozen=True)
 class Trained:
-    """The outcome: the weights of the epoch with the least validation loss, and the log."""
+    """The result: the weights of the epoch with the least validation loss, and the log."""
 
     weights: dict[str, Tensor]
     log: Log
@@ -80,16 +81,17 @@ def train(
     """Train a model from its initialisation stream, or from given weights.
 
     A step's loss that is not finite ends the training: a diverged run is a result. Its weights are those of the
-    best epoch before, or the initial ones; its log ends with the loss that was not finite. Weights that the very
-    last step spoilt show in the validation loss alone.
+    best epoch before, or the initial ones; its log ends with the loss that was not finite. If the very last step
+    makes weights that are not finite, only the validation loss shows it.
 
     Args:
-        model: Its weights are filled here, whatever they hold.
+        model: All its weights are set here.
         objective: What is learnt.
         training: The documents of the seed.
-        validation: Documents that choose the epoch.
+        validation: Documents whose loss chooses the epoch.
         options: The recipe.
-        seeds: The seed of each stream: ``initialisation``, ``order`` and ``corruption``.
+        seeds: The seed of each stream: ``initialisation``, ``order``, ``corruption``, and ``noise``, which is that
+            of the global generators.
         start: The weights to begin with, by name; None draws them.
     """
     torch.set_num_threads(1)
@@ -98,9 +100,24 @@ def train(
         fill(model, torch_stream(seeds["initialisation"], "initialisation"))
     else:
         model.load_state_dict(start)
+    with global_streams(seeds["noise"], "noise"):
+        return _train(model, objective, training, validation, options, seeds)
+
+
+def _train(
+    model: nn.Module,
+    objective: Objective[_Batch],
+    training: Documents,
+    validation: Documents,
+    options: Options,
+    seeds: Mapping[str, int],
+) -> Trained:
     optimizer = torch.optim.Adam(model.parameters(), lr=0.0, fused=True)
     log, kept, best = Log(), snapshot(model), math.inf
-    for epoch, batch, last, rate in _steps(objective, training, options, seeds):
+    for step, (epoch, batch, last, rate) in enumerate(_steps(objective, training, options, seeds)):
+        # In the first step fresh memory holds NaN, so that code that reads it is noticed. In every step that would
+        # take 2 % of the time.
+        torch.utils.deterministic.fill_uninitialized_memory = step == 0  # type: ignore[attr-defined]
         total, count = _step(model, objective, batch, optimizer, rate, options.clip)
         log.add(epoch, rate, total, count)
         if not math.isfinite(total):
@@ -148,7 +165,7 @@ def _step(
 
 @torch.no_grad()
 def validation_loss(model: nn.Module, objective: Objective[_Batch], documents: Documents, batch: int) -> float:
-    """Nats a scored token on the documents; their corruption is the same at every call."""
+    """Nats for each scored token of the documents; their corruption is the same at every call."""
     corruption = stream(0, "validation corruption")
     total, count = 0.0, 0
     model.eval()

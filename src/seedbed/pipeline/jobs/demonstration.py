@@ -61,7 +61,9 @@ class Demonstration:
     @property
     def modules(self) -> list[str]:
         """The modules that it computes with."""
-        found = [f"seedbed.{folder}.{kind}" for _, folder, kind, _ in parts(self.name, self.entry)]
+        found = []
+        for _, folder, kind, options in parts(self.name, self.entry):
+            found += [f"seedbed.{folder}.{kind}", *plugins.parts(folder, kind, options)]
         found += [self.source.module] if self.source else []
         found += ["seedbed.models.initialisation"] if self.entry.models else []
         return list(dict.fromkeys(["seedbed.randomness", *found]))

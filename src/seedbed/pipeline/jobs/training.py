@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from seedbed.training.loop import Objective, Trained
 
 #: The purposes of the streams of a training; a run may pin the seed of each.
-PURPOSES = ("data", "initialisation", "order", "corruption")
+PURPOSES = ("data", "initialisation", "order", "corruption", "noise")
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,8 @@ def values(entry: Run) -> dict[str, object]:
 
 def modules(entry: Run) -> list[str]:
     """The modules of a run's plug-ins."""
-    return [f"seedbed.{folder}.{name}" for folder, name, _ in plugins_of(entry)]
+    found = [f"seedbed.{folder}.{name}" for folder, name, _ in plugins_of(entry)]
+    return found + [one for part in plugins_of(entry) for one in plugins.parts(*part)]
 
 
 def plugins_of(entry: Run) -> list[tuple[str, str, Values]]:
