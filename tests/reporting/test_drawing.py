@@ -10,7 +10,7 @@ import pytest
 from seedbed.reporting.drawing.canvas import COLORS, LETTER, WIDTH
 from seedbed.reporting.drawing.curves import Curve, Curves
 from seedbed.reporting.drawing.dots import Dots, Group, Row, Span
-from seedbed.reporting.drawing.heat import Cell, Heat, HeatRow
+from seedbed.reporting.drawing.heat import Tile, Heat, HeatRow
 from seedbed.reporting.drawing.marks import Axis, Mark
 from seedbed.reporting.drawing.patterns import Pattern
 from seedbed.reporting.drawing.points import Point, Points
@@ -94,7 +94,7 @@ def test_a_pattern_has_a_mark_for_each_stretch_of_equal_shares(rows: tuple[tuple
 
 def labels(*columns: str) -> dict[str, tuple[float, float, str]]:
     """The labels below the columns of a heat map: text → left end and height in pixels, and tooltip."""
-    row = HeatRow("layer 1", tuple(Cell(None, "") for _ in columns))
+    row = HeatRow("layer 1", tuple(Tile(None, "") for _ in columns))
     figure = Heat((row,), columns, "share", (0.0, 1.0)).figure()
     (axes,) = figure.axes
     found = {}

@@ -10,17 +10,17 @@ import pytest
 
 from seedbed.configuration.configuration import Configuration
 from seedbed.observations import Observation, Scalar, rows
-from seedbed.reporting.results import Results, Run, Study
+from seedbed.reporting.results import Results, ShownRun, ShownStudy
 from seedbed.reporting.studies import farm
 
 RUNS = (
-    Run("rnn", "RNN", "trained", (0, 1)),
-    Run("gpt", "GPT", "trained", (0, 1, 2)),
-    Run("gpt-nope", "no positions", "trained", (0, 1, 2)),
-    Run("gpt-sd-100", "large", "trained", (0, 1)),
-    Run("exact", "the language itself", "reference"),
+    ShownRun("rnn", "RNN", "trained", (0, 1)),
+    ShownRun("gpt", "GPT", "trained", (0, 1, 2)),
+    ShownRun("gpt-nope", "no positions", "trained", (0, 1, 2)),
+    ShownRun("gpt-sd-100", "large", "trained", (0, 1)),
+    ShownRun("exact", "the language itself", "reference"),
 )
-STUDY = Study("farm", "The farm", "Lead.", "farm", True, RUNS)
+STUDY = ShownStudy("farm", "The farm", "Lead.", "farm", True, RUNS)
 #: The agreement of a seed with 4 to 8 attractors, of each run.
 BEYOND = {
     "rnn": (1.0, 1.0),

@@ -14,8 +14,8 @@ from seedbed.reporting.drawing.patterns import Pattern
 from seedbed.reporting.drawing.points import Points
 from seedbed.reporting.drawing.svg import draw
 from seedbed.reporting.figures import Figure
-from seedbed.reporting.garden_attention import hangs
-from seedbed.reporting.results import Results, Run
+from seedbed.reporting.studies.garden.dependence import dependence_part
+from seedbed.reporting.results import Results, ShownRun
 
 SEEDS = (0, 1, 2)
 CAUSAL = "100 110 111"
@@ -62,7 +62,7 @@ def dependencies(name: str, seed: int) -> list[Observation]:
 
 
 def results(drawn: ModuleType, heads: tuple[str, ...] = (), dependent: tuple[str, ...] = ()) -> Results:
-    runs = [Run(name, f"model {name}", "trained", SEEDS) for name in dict.fromkeys((*heads, *dependent))]
+    runs = [ShownRun(name, f"model {name}", "trained", SEEDS) for name in dict.fromkeys((*heads, *dependent))]
     table = [
         row
         for run in runs
@@ -81,7 +81,7 @@ def results(drawn: ModuleType, heads: tuple[str, ...] = (), dependent: tuple[str
 
 
 def figures(found: Results) -> dict[str, Figure]:
-    (part,) = hangs(found, Mark(0.7, "possible", "possible"))
+    (part,) = dependence_part(found, Mark(0.7, "possible", "possible"))
     return {one.name: one for one in part.figures}
 
 
@@ -144,7 +144,7 @@ def test_what_was_not_measured_is_left_out(drawn: ModuleType) -> None:
     assert list(figures(results(drawn, dependent=("flm",)))) == ["dependency"]
     assert list(figures(results(drawn, heads=("flm",)))) == ["heads", "removal"]
     flm = drawn.trained()
-    assert not list(hangs(Results(drawn.draw_observations(flm), drawn.study(flm)), None))
+    assert not list(dependence_part(Results(drawn.draw_observations(flm), drawn.study(flm)), None))
 
 
 def test_every_panel_is_drawn_in_colors_of_the_page(whole: dict[str, Figure]) -> None:

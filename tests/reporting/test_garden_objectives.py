@@ -12,8 +12,8 @@ import pytest
 from seedbed.observations import Observation, rows
 from seedbed.reporting.drawing.marks import Mark
 from seedbed.reporting.figures import Part
-from seedbed.reporting.garden_objectives import learnt
-from seedbed.reporting.results import Measure, Results, Run
+from seedbed.reporting.studies.garden.objectives import objectives_part
+from seedbed.reporting.results import Measure, Results, ShownRun
 
 PERPLEXITY = Measure("perplexity", "perplexity", "loss", "perplexity", {"sentences": "all"}, exponentiated=True)
 BY_BAYES = ("flm", "plm", "plm-encoder-decoder", "window")
@@ -57,8 +57,8 @@ def measured(name: str, seed: int | None, epochs: Iterable[int] = (1, 2, 6)) -> 
 
 
 def results(drawn: ModuleType, *names: str, epochs: Iterable[int] = (1, 2, 6)) -> Results:
-    runs = [Run(name, name, "trained", (0, 1, 2)) for name in names]
-    runs.append(Run("exact", "the language itself", "reference"))
+    runs = [ShownRun(name, name, "trained", (0, 1, 2)) for name in names]
+    runs.append(ShownRun("exact", "the language itself", "reference"))
     table = [
         row
         for run in runs
@@ -69,7 +69,7 @@ def results(drawn: ModuleType, *names: str, epochs: Iterable[int] = (1, 2, 6)) -
 
 
 def part(found: Results) -> Part:
-    (only,) = learnt(found, PERPLEXITY, Mark(3.655, "floor", "floor"))
+    (only,) = objectives_part(found, PERPLEXITY, Mark(3.655, "floor", "floor"))
     return only
 
 
@@ -111,7 +111,7 @@ def test_a_build_that_fills_no_holes_of_several_words_has_no_figure_of_them(draw
 def test_a_build_that_asks_none_of_this_has_no_such_part(drawn: ModuleType) -> None:
     flm = drawn.trained()
     plain = Results(drawn.draw_observations(flm), drawn.study(flm))
-    assert not list(learnt(plain, PERPLEXITY, None))
+    assert not list(objectives_part(plain, PERPLEXITY, None))
 
 
 def test_a_build_with_few_runs_has_the_part_all_the_same(drawn: ModuleType) -> None:

@@ -17,8 +17,8 @@ import pytest
 
 from seedbed.configuration.yaml import read
 from seedbed.observations import Observation, rows
-from seedbed.reporting.blocks.strips import strip
-from seedbed.reporting.claims import Judged
+from seedbed.reporting.panels.strips import strip
+from seedbed.reporting.verdict_tables import Judged
 from seedbed.reporting.figures import Part, figure
 from seedbed.reporting.others import other_figures
 from seedbed.reporting.page import build

@@ -12,19 +12,19 @@ import pytest
 from seedbed.configuration.configuration import Configuration
 from seedbed.observations import Observation, Scalar, rows
 from seedbed.reporting.figures import Figure
-from seedbed.reporting.results import Results, Run, Study
+from seedbed.reporting.results import Results, ShownRun, ShownStudy
 from seedbed.reporting.studies import recall
 from seedbed.tasks import recall as task
 
 RUNS = (
-    Run("rnn-short", "RNN, d 1 to 20", "trained", (0, 1)),
-    Run("rnn-wide", "RNN, d 1 to 100", "trained", (0, 1, 2)),
-    Run("lstm-wide", "LSTM, d 1 to 100", "trained", (0, 1)),
-    Run("lstm-long", "LSTM, d 50 to 100", "trained", (0, 1)),
-    Run("lstm-curriculum", "LSTM, d 1 to 20, then 50 to 100", "trained", (0, 1)),
-    Run("transformer-long", "Transformer, d 50 to 100", "trained", (0, 1)),
-    Run("transformer-nope", "Transformer without positions", "trained", (0, 1)),
-    Run("guess", "guessing", "reference"),
+    ShownRun("rnn-short", "RNN, d 1 to 20", "trained", (0, 1)),
+    ShownRun("rnn-wide", "RNN, d 1 to 100", "trained", (0, 1, 2)),
+    ShownRun("lstm-wide", "LSTM, d 1 to 100", "trained", (0, 1)),
+    ShownRun("lstm-long", "LSTM, d 50 to 100", "trained", (0, 1)),
+    ShownRun("lstm-curriculum", "LSTM, d 1 to 20, then 50 to 100", "trained", (0, 1)),
+    ShownRun("transformer-long", "Transformer, d 50 to 100", "trained", (0, 1)),
+    ShownRun("transformer-nope", "Transformer without positions", "trained", (0, 1)),
+    ShownRun("guess", "guessing", "reference"),
 )
 DISTANCES = (1, 10, 50, 100, 200)
 #: The recall of a seed at a distance of 50, of each run; it is 1 elsewhere up to 100, and 0.125 beyond.
@@ -90,7 +90,7 @@ def results_of(*names: str) -> Results:
         for seed in run.seeds
         for row in rows(measured(run.name, seed), study="recall", run=run.name, seed=seed)
     ]
-    study = Study("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=runs)
+    study = ShownStudy("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=runs)
     return Results(pd.DataFrame(found).assign(text=None), study)
 
 
@@ -168,16 +168,16 @@ def test_what_a_build_lacks_is_left_out() -> None:
 
 
 def test_the_first_figure_stands_also_where_no_run_that_the_lecture_compares_was_built() -> None:
-    quick = Run("lstm-short", "LSTM, d 1 to 20", "trained", (0,))
+    quick = ShownRun("lstm-short", "LSTM, d 1 to 20", "trained", (0,))
     found = rows(recalled(1.0), study="recall", run=quick.name, seed=0)
-    study = Study("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=(quick,), full=False)
+    study = ShownStudy("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=(quick,), full=False)
     shown = recall.headline(Results(pd.DataFrame(list(found)).assign(text=None), study)).figure
     assert shown
     assert titles(shown) == ["LSTM, d 1 to 20"]
 
 
 def test_nothing_measured_is_said_in_words(drawn: ModuleType) -> None:
-    nothing = Results(drawn.table([]), Study("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=RUNS))
+    nothing = Results(drawn.table([]), ShownStudy("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=RUNS))
     assert recall.headline(nothing).sentence == "The recall study has no finite result in this build."
     assert not figures(nothing)
 

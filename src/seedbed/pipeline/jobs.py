@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from seedbed.evaluations.context import Context, Predictor, TaskContext
     from seedbed.evaluations.trained import TrainedModel
     from seedbed.languages.automaton import Language
-    from seedbed.reporting.results import Study
+    from seedbed.reporting.results import ShownStudy
     from seedbed.statistics.comparison import Compared
     from seedbed.tasks.task import Task
     from seedbed.training.loop import Objective, Trained
@@ -285,31 +285,31 @@ def _processor_seconds() -> float:
 
 
 def page(plan: Plan, asked: str) -> None:
-    """Build the page from the tables."""
-    from seedbed.reporting.claims import Judged
-    from seedbed.reporting.page import build
+    """Build the pages from the tables."""
+    from seedbed.reporting.pages import claims, index, study
+    from seedbed.reporting.pages.site import Site
+    from seedbed.reporting.tables import file_name
+    from seedbed.reporting.verdict_tables import Judged
 
     own = expect(asked, plan.page())
-    table = storage.read_table(OBSERVATIONS, plan.observations())
+    table = storage.read_table(OBSERVATIONS, plan.observations()).to_pandas(integer_object_nulls=True)
     times = storage.read_table(TIMINGS, plan.timings())
     rows = storage.read_table(VERDICTS, plan.verdicts()).to_pylist()
-    text = build(
-        table.to_pandas(integer_object_nulls=True),
-        times.to_pandas(integer_object_nulls=True),
-        [shown(plan, name) for name in plan.configuration.studies],
-        Judged(plan.claims.claims, rows, plan.claims.excluded),
-        compared(plan),
-        provenance(plan, own, times),
-        TEMPLATES,
-        own,
-    )
-    storage.write_text(PAGE, text)
+    studies = [shown(plan, name) for name in plan.configuration.studies]
+    judged = Judged(plan.claims.claims, rows, plan.claims.excluded)
+    site = Site({one.name: one.title for one in studies}, False, TEMPLATES)
+    for one in studies:
+        text = study.build(site, one, table, judged.resting_on(one.name), own)
+        storage.write_text(PAGE.with_name(file_name(one.name)), text)
+    text = claims.build(site, studies, (), table, judged, own)
+    storage.write_text(PAGE.with_name(file_name("claims")), text)
+    seconds, sources = times.to_pandas(integer_object_nulls=True), provenance(plan, own, times)
+    storage.write_text(PAGE, index.build(site, studies, table, seconds, judged, compared(plan), sources, own))
 
 
-def shown(plan: Plan, name: str) -> Study:
+def shown(plan: Plan, name: str) -> ShownStudy:
     """A study as the page is told of it."""
-    from seedbed.reporting.results import Run as ShownRun
-    from seedbed.reporting.results import Study
+    from seedbed.reporting.results import ShownRun, ShownStudy
 
     entry = plan.configuration.studies[name]
     runs = [
@@ -321,7 +321,7 @@ def shown(plan: Plan, name: str) -> Study:
         )
         for key, run in plan.configuration.runs(name).items()
     ]
-    return Study(
+    return ShownStudy(
         name=name,
         title=entry.title,
         lead=entry.lead,

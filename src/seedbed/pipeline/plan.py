@@ -341,11 +341,11 @@ def source_module(data: Data) -> str:
 
 
 def page_modules(studies: Iterable[str]) -> list[str]:
-    """The modules that make the page: its own, and those that declare a study's figures."""
+    """The modules that make the pages: their own, and those that declare a study's figures."""
     shown = {name.replace("-", "_") for name in studies}
-    declared = {file.stem for file in (plugins.PACKAGE / "reporting" / "studies").glob("*.py")}
+    declared = {file.stem for file in (plugins.PACKAGE / "reporting" / "studies").iterdir()}
     return [
-        "seedbed.reporting.page",
+        *(f"seedbed.reporting.pages.{name}" for name in ("claims", "demonstrations", "index", "study")),
         *(f"seedbed.reporting.studies.{name}" for name in sorted(declared & shown)),
     ]
 

@@ -105,12 +105,12 @@ def _whole(plan: Plan, fresh: Iterable[_Measurement]) -> list[str]:
 
 def _declare(plan: Plan, study: str) -> None:
     """Declare the figures of a study, and draw none."""
-    from seedbed.reporting.page import section_of
+    from seedbed.reporting.figure_checks import check_figures
     from seedbed.reporting.results import Results
 
     table = storage.read_table(OBSERVATIONS, plan.observations()).to_pandas(integer_object_nulls=True)
     with plugins.explained(f"the figures of {study}"):
-        section_of(Results(table, jobs.shown(plan, study)))
+        check_figures(Results(table, jobs.shown(plan, study)))
 
 
 def _seen(plan: Plan, measurements: Iterable[_Measurement]) -> Iterator[Seen]:

@@ -46,7 +46,7 @@ ZERO = Mark(0)
 
 
 @dataclass(frozen=True)
-class Band:
+class Shading:
     """A range that is shaded, such as the distances that training has seen."""
 
     low: float

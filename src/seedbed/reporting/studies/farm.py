@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from seedbed.reporting.blocks.bars import bars
-from seedbed.reporting.blocks.heat_maps import heat_maps
-from seedbed.reporting.blocks.lines import lines
-from seedbed.reporting.blocks.strips import contrast, strip, trained_limits
-from seedbed.reporting.drawing.marks import ZERO, Band, Mark
-from seedbed.reporting.figures import Block, Fact, Figure, Headline, Part, figure
+from seedbed.reporting.panels.bars import bars
+from seedbed.reporting.panels.heat_maps import heat_maps
+from seedbed.reporting.panels.lines import lines
+from seedbed.reporting.panels.strips import contrast, strip, trained_limits
+from seedbed.reporting.drawing.marks import ZERO, Shading, Mark
+from seedbed.reporting.figures import PanelGroup, Fact, Figure, Headline, Part, figure
 from seedbed.reporting.numbers import number, spread
-from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run, trained
+from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, ShownRun, trained
 from seedbed.reporting.sentences import common, exact_floor, lowest, means
 
 ALL, OPPOSITE, MIXED = {"sentences": "all"}, {"numbers": "opposite"}, {"numbers": "mixed"}
@@ -77,7 +77,7 @@ def headline(results: Results) -> Headline:
     )
 
 
-def _fact(results: Results, run: Run) -> Fact:
+def _fact(results: Results, run: ShownRun) -> Fact:
     found = lowest(results, run, BEYOND).values()
     words = f"the lowest [[agreement]] of {len(found)} [[seed]]s with {SEEN + 1} to {MOST} [[attractor]]s"
     return Fact(number(min(found), "share"), f"{run.label}: {words}")
@@ -97,7 +97,7 @@ def parts(results: Results) -> Iterator[Part]:
 def agreement(results: Results) -> Figure:
     """The page's first figure of the study: agreement by the number of attractors, a panel a run."""
     far = means(results, FARTHEST, _models(results))
-    seen = Band(0, SEEN, "attractors in training")
+    seen = Shading(0, SEEN, "attractors in training")
     return figure(
         results,
         "agreement",
@@ -142,7 +142,7 @@ def nearest(results: Results) -> Figure:
     )
 
 
-def _by_nearest(results: Results, attractors: int) -> Block:
+def _by_nearest(results: Results, attractors: int) -> PanelGroup:
     same, opposite = (
         MIXED_AGREEMENT.at({"attractors": attractors, "nearest": which}) for which in ("same", "opposite")
     )
@@ -200,7 +200,7 @@ def encodings(results: Results) -> Figure:
     )
 
 
-def _at(results: Results, measure: Measure) -> Block:
+def _at(results: Results, measure: Measure) -> PanelGroup:
     title = f"Agreement with {measure.condition['attractors']} attractors"
     return strip(results, measure, title, _models(results), GUESSING)
 
@@ -223,27 +223,27 @@ def sizes(results: Results) -> Figure:
     )
 
 
-def _compared(results: Results) -> tuple[Run, ...]:
+def _compared(results: Results) -> tuple[ShownRun, ...]:
     """Every run but the variants in size, those without training last."""
     return tuple(run for run in results.trained + results.references if not run.name.startswith(VARIANTS))
 
 
-def _models(results: Results) -> tuple[Run, ...]:
+def _models(results: Results) -> tuple[ShownRun, ...]:
     """The trained ones of these."""
     return trained(_compared(results))
 
 
-def _encodings(results: Results) -> list[Run]:
+def _encodings(results: Results) -> list[ShownRun]:
     """Those that the lecture compares, where they were measured."""
     return [run for run in results.named(ENCODINGS) if lowest(results, run, BEYOND)]
 
 
-def _failures(results: Results, run: Run) -> str:
+def _failures(results: Results, run: ShownRun) -> str:
     found = lowest(results, run, BEYOND).values()
     return f"{sum(value < FAILED for value in found)} of {len(found)}"
 
 
-def _told(results: Results, run: Run) -> str:
+def _told(results: Results, run: ShownRun) -> str:
     """How many seeds of a run fail, the lowest agreement, and the spread with the most attractors."""
     found, farthest = lowest(results, run, BEYOND).values(), results.values(run, FARTHEST).values()
     return (

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 
-from seedbed.reporting.blocks.lines import lines, lines_beside
-from seedbed.reporting.blocks.strips import contrast, matrix, strip
-from seedbed.reporting.drawing.marks import Band, Mark
-from seedbed.reporting.figures import Block, Fact, Figure, Headline, Part, figure
+from seedbed.reporting.panels.lines import lines, lines_beside
+from seedbed.reporting.panels.strips import contrast, matrix, strip
+from seedbed.reporting.drawing.marks import Shading, Mark
+from seedbed.reporting.figures import PanelGroup, Fact, Figure, Headline, Part, figure
 from seedbed.reporting.numbers import NOT_MEASURED, number
-from seedbed.reporting.results import Measure, Results, Run, finite
+from seedbed.reporting.results import Measure, Results, ShownRun, finite
 from seedbed.reporting.sentences import common, lowest, lowest_and_highest, means
 
 #: The distances that the sentences speak of; the last is the longest of training.
@@ -43,9 +43,9 @@ FARTHEST = RECALL.at({"distance": FAR})
 
 #: Endings of the runs by the distances that training shows → those distances.
 SEEN = {
-    "short": Band(1, 20, "distances in training"),
-    "wide": Band(1, 100, "distances in training"),
-    "long": Band(50, 100, "distances in training"),
+    "short": Shading(1, 20, "distances in training"),
+    "wide": Shading(1, 100, "distances in training"),
+    "long": Shading(50, 100, "distances in training"),
 }
 MODELS = ("rnn", "lstm", "lstm-bias-3", "gru", "transformer")
 CORE = tuple(f"{model}-{seen}" for seen in SEEN for model in MODELS)
@@ -91,7 +91,7 @@ def headline(results: Results) -> Headline:
     )
 
 
-def _fact(results: Results, run: Run) -> Fact:
+def _fact(results: Results, run: ShownRun) -> Fact:
     n = len(finite(results.values(run, FARTHEST)))
     return Fact(
         number(results.mean(run, FARTHEST), "share"),
@@ -187,7 +187,7 @@ def curriculum(results: Results) -> Figure:
             "distance",
             pairs,
             (f"one seed, {_ends(SEEN['long'])} alone", f"one seed, after {_ends(SEEN['short'])}"),
-            band=Band(SEEN["long"].low, SEEN["long"].high, "distances at the end of training"),
+            band=Shading(SEEN["long"].low, SEEN["long"].high, "distances at the end of training"),
             mark=GUESSING,
         ),
     )
@@ -317,7 +317,7 @@ def keeping(results: Results) -> Figure:
     )
 
 
-def _at_both(results: Results, kind: str, cells: str, title: str) -> Block:
+def _at_both(results: Results, kind: str, cells: str, title: str) -> PanelGroup:
     """A gate of some cells at the key and at the distractors, a row a run."""
     key, distractor = (GATE.at({"gate": kind, "cells": cells, "token": token}) for token in ("key", "distractor"))
     seeds = ("one seed at the key", "one seed at the distractors")
@@ -331,7 +331,7 @@ def _by_range(
     models: Iterable[str],
     line: Mark | None = None,
     more: dict[str, tuple[str, ...]] | None = None,
-) -> Iterator[Block]:
+) -> Iterator[PanelGroup]:
     """A block for the distances that training shows, which are shaded; ``more`` names further runs of them."""
     for seen, band in SEEN.items():
         names = [*(f"{model}-{seen}" for model in models), *(more or {}).get(seen, ())]
@@ -339,24 +339,24 @@ def _by_range(
         yield lines(results, measure, "distance", runs, band=band, mark=line)
 
 
-def _measured(results: Results, names: Iterable[str], measure: Measure, over: str) -> list[Run]:
+def _measured(results: Results, names: Iterable[str], measure: Measure, over: str) -> list[ShownRun]:
     """The runs of these names that have the measure at any value of a condition."""
     having = results.having(results.over(measure, over).values())
     return [run for run in results.named(names) if run in having]
 
 
-def _finished(results: Results, names: Iterable[str]) -> list[Run]:
+def _finished(results: Results, names: Iterable[str]) -> list[ShownRun]:
     """The runs of these names with a seed of which can be said whether it learnt."""
     return [run for run in results.named(names) if lowest(results, run, _in_training(results))]
 
 
-def _finite(results: Results, measures: Iterable[Measure]) -> list[Run]:
+def _finite(results: Results, measures: Iterable[Measure]) -> list[ShownRun]:
     """The runs with at least one seed that has a finite number of one of the measures."""
     known = tuple(measures)
     return [run for run in results.trained if any(finite(results.values(run, one)) for one in known)]
 
 
-def _ends(band: Band) -> str:
+def _ends(band: Shading) -> str:
     return f"{band.low:g} to {band.high:g}"
 
 
@@ -366,11 +366,11 @@ def _in_training(results: Results) -> list[Measure]:
     return [one for (at,), one in places if not isinstance(at, str) and at <= FAR]
 
 
-def _told(results: Results, runs: Iterable[Run]) -> str:
+def _told(results: Results, runs: Iterable[ShownRun]) -> str:
     """How many seeds of each run learnt."""
     return "; ".join(f"{run.label}: {_learnt(results, run)}" for run in runs) or "none was measured"
 
 
-def _learnt(results: Results, run: Run) -> str:
+def _learnt(results: Results, run: ShownRun) -> str:
     recalls = lowest(results, run, _in_training(results)).values()
     return f"{sum(value >= LEARNT for value in recalls)} of {len(recalls)}"

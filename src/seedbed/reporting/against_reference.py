@@ -1,11 +1,11 @@
-"""This build beside the reference on the page: a sentence, and what moved or is watched as a table."""
+"""This build beside the reference on a page: a sentence, and what moved or is watched as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seedbed.reporting.tables import Column, Link, Links, Status, Table, Value, anchor
+from seedbed.reporting.tables import CLAIMS, Column, Link, Links, Status, Table, Value, address
 from seedbed.statistics.comparison import Compared
 
 #: Rows that moved and decide nothing are many on another processor; the page shows some of them.
@@ -21,7 +21,7 @@ class ReferenceSection:
 
 
 def reference_section(compared: Sequence[Compared]) -> ReferenceSection:
-    """The comparison as the page shows it: watched numbers and verdicts that moved, then rows that moved."""
+    """The comparison as a page shows it: watched numbers and verdicts that moved, then rows that moved."""
     watched = [one for one in compared if one.tier == "watched"]
     verdicts = [one for one in compared if one.tier == "verdict" and one.failed]
     rows = [one for one in compared if one.tier == "row" and one.outcome in ("moved", "missing")]
@@ -67,6 +67,6 @@ def _summary(compared: Sequence[Compared], moved: Sequence[Compared]) -> str:
 
 def _row(one: Compared) -> tuple[Value, ...]:
     if one.tier == "verdict":
-        link = Link(f"{one.metric}: {one.text}", f"#{anchor('claim', *one.metric.split(':'))}")
+        link = Link(f"{one.metric}: {one.text}", address(CLAIMS, "claim", *one.metric.split(":", 1)))
         return Links((link,)), None, None, None, None, Status(one.outcome)
     return one.place, one.reference, one.now, one.low, one.high, Status(one.outcome)

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from seedbed.reporting.blocks.bars import bars
-from seedbed.reporting.blocks.lines import lines
-from seedbed.reporting.blocks.strips import beside, contrast, shared_limits, strip
+from seedbed.reporting.panels.bars import bars
+from seedbed.reporting.panels.lines import lines
+from seedbed.reporting.panels.strips import beside, contrast, shared_limits, strip
 from seedbed.reporting.drawing.marks import ZERO, Mark
-from seedbed.reporting.figures import Block, Figure, Part, figure
-from seedbed.reporting.garden_writing import by_objective
+from seedbed.reporting.figures import PanelGroup, Figure, Part, figure
+from seedbed.reporting.studies.garden.writing import writing_by_objective
 from seedbed.reporting.numbers import NON_FINITE, number
-from seedbed.reporting.results import PARAMETERS, Measure, Results, Run
+from seedbed.reporting.results import PARAMETERS, Measure, Results, ShownRun
 from seedbed.reporting.sentences import common, exact_floor, mark, means
 from seedbed.reporting.tables import Column, Table, Value
 
@@ -53,12 +53,12 @@ _NAMES = {*FOUR[1:], *VARIANTS, *GRID[1:], *(name for pair in ADAPTED for name i
 _SEEDS = ("one seed, asked for the word", "one seed, by Bayes")
 
 
-def of_section(run: Run) -> bool:
+def of_section(run: ShownRun) -> bool:
     """Whether a run is shown here and not among those that differ in their network."""
     return run.name in _NAMES
 
 
-def learnt(results: Results, perplexity: Measure, floor: Mark | None) -> Iterator[Part]:
+def objectives_part(results: Results, perplexity: Measure, floor: Mark | None) -> Iterator[Part]:
     """The part, where a build has measured it."""
     if not results.having([CONTINUED, LOSS.at(DIRECT), LOSS.at(BAYES)]):
         return
@@ -79,7 +79,7 @@ def learnt(results: Results, perplexity: Measure, floor: Mark | None) -> Iterato
             sides(results),
             words(results),
             *lengths(results),
-            *by_objective(results, _section(results), results.named(FOUR)),
+            *writing_by_objective(results, _section(results), results.named(FOUR)),
             own_losses(results),
             grid(results),
             adaptation(results, perplexity, floor),
@@ -93,7 +93,7 @@ def example(results: Results) -> Iterator[Figure]:
     rows: list[tuple[Value, ...]] = []
     for run in results.named(FOUR):
         for first in {one.condition["first"]: None for one in measures}:
-            found = [next(iter(results.cells(run, each.at({"first": first})).values())) for each in EXAMPLE]
+            found = [next(iter(results.readings(run, each.at({"first": first})).values())) for each in EXAMPLE]
             if all(found):
                 read, asked, tokens = (cell.text or cell.value for cell in found if cell)
                 rows.append((run.label, tokens, read, asked))
@@ -201,7 +201,7 @@ def lengths(results: Results) -> Iterator[Figure]:
     )
 
 
-def _ends(results: Results, run: Run, measures: Iterable[Measure]) -> str:
+def _ends(results: Results, run: ShownRun, measures: Iterable[Measure]) -> str:
     """The lowest and the highest mean of a run, each with the number of words."""
     found = [(mean, one.condition["words"]) for one in measures if (mean := results.mean(run, one)) is not None]
     known = sorted((mean, words) for mean, words in found if math.isfinite(mean))
@@ -244,7 +244,7 @@ def adaptation(results: Results, perplexity: Measure, floor: Mark | None) -> Fig
     marks = [floor, _end(results, "mlm")]
     measures = (perplexity, OWN_LOSS.at({"epoch": 1}))
     titles = ("Perplexity on the test set", "Loss of the masked objective on the validation set")
-    blocks = [
+    groups = [
         beside(
             results, measure, f"{title}, adapted · from nothing", pair, ("one seed, adapted", "from nothing"), line
         )
@@ -258,7 +258,7 @@ def adaptation(results: Results, perplexity: Measure, floor: Mark | None) -> Fig
         "parameters are the same, only what may be seen and what is asked changes. Beside it one epoch from "
         f"nothing, with the same schedule. A whole forward training, of {_epochs(_last(results, 'flm'))}, reaches "
         f"a perplexity of {means(results, perplexity, results.named(['flm']))}.",
-        *blocks,
+        *groups,
     )
 
 
@@ -278,19 +278,19 @@ def _epochs(count: int) -> str:
     return f"{count} epoch{'' if count == 1 else 's'}"
 
 
-def _pairs(results: Results, names: tuple[str, str]) -> list[tuple[Run, Run]]:
+def _pairs(results: Results, names: tuple[str, str]) -> list[tuple[ShownRun, ShownRun]]:
     """The two runs, where a build has both."""
     first, second = map(results.run, names)
     return [(first, second)] if first and second else []
 
 
-def _continuations(results: Results, runs: tuple[Run, ...]) -> Block:
+def _continuations(results: Results, runs: tuple[ShownRun, ...]) -> PanelGroup:
     return strip(results, CONTINUED, "Continuation, nats a token", runs, exact_floor(results, CONTINUED_FLOOR))
 
 
 def _cloze(
-    results: Results, measure: Measure, title: str, runs: tuple[Run, ...], floor: Measure | None = None
-) -> Block:
+    results: Results, measure: Measure, title: str, runs: tuple[ShownRun, ...], floor: Measure | None = None
+) -> PanelGroup:
     """A measure of the cloze test, asked for the word and by Bayes."""
     both = (measure.at(DIRECT), measure.at(BAYES))
     line = exact_floor(results, floor.at(DIRECT)) if floor else None
@@ -298,7 +298,7 @@ def _cloze(
     return contrast(results, both, title, _SEEDS, chosen, line, shared_limits(results, chosen, both, line))
 
 
-def _section(results: Results) -> tuple[Run, ...]:
+def _section(results: Results) -> tuple[ShownRun, ...]:
     """The four objectives first, and then the other runs of this part."""
     others = (run.name for run in results.trained if of_section(run) and run.name not in FOUR)
     return results.named((*FOUR, *others))

@@ -9,16 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from seedbed.reporting.blocks.strips import contrast, shared_limits, strip
+from seedbed.reporting.panels.strips import contrast, shared_limits, strip
 from seedbed.reporting.chance import chance
 from seedbed.reporting.drawing.marks import ZERO, Mark
 from seedbed.reporting.epochs import epochs
 from seedbed.reporting.figures import Fact, Figure, Headline, Part, figure
-from seedbed.reporting.garden_attention import hangs
-from seedbed.reporting.garden_objectives import learnt, of_section
-from seedbed.reporting.garden_writing import written
+from seedbed.reporting.studies.garden.dependence import dependence_part
+from seedbed.reporting.studies.garden.objectives import objectives_part, of_section
+from seedbed.reporting.studies.garden.writing import writing_part
 from seedbed.reporting.numbers import ends, number
-from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run, trained
+from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, ShownRun, trained
 from seedbed.reporting.sentences import common, exact_floor, lowest_and_highest, mark, means, of_reference
 
 ALL, WITHHELD, OTHER = ({"sentences": name} for name in ("all", "withheld", "other"))
@@ -89,7 +89,7 @@ def headline(results: Results) -> Headline:
     )
 
 
-def _far_words(results: Results, run: Run) -> str:
+def _far_words(results: Results, run: ShownRun) -> str:
     """What the run knows of words that were decided outside the window, and what the window allows."""
     known = results.interval(run, KNOWN_OUTSIDE)
     if not math.isfinite(known.mean):
@@ -114,9 +114,9 @@ def parts(results: Results) -> Iterator[Part]:
             *rates(results),
         )
     )
-    yield from written(results, _all(results))
-    yield from hangs(results, _window(results, KNOWN_OUTSIDE))
-    yield from learnt(results, PERPLEXITY, floor)
+    yield from writing_part(results, _all(results))
+    yield from dependence_part(results, _window(results, KNOWN_OUTSIDE))
+    yield from objectives_part(results, PERPLEXITY, floor)
 
 
 def knowledge(results: Results) -> Figure:
@@ -223,17 +223,17 @@ def rates(results: Results) -> Iterator[Figure]:
     )
 
 
-def _all(results: Results) -> tuple[Run, ...]:
+def _all(results: Results) -> tuple[ShownRun, ...]:
     """The runs that predict the next word and nothing else, those without training last."""
     return tuple(run for run in results.trained + results.references if not of_section(run))
 
 
-def _structures(results: Results) -> tuple[Run, ...]:
+def _structures(results: Results) -> tuple[ShownRun, ...]:
     """The same without those that differ from another in the learning rate only."""
     return tuple(run for run in _all(results) if not run.name.endswith(RATES))
 
 
-def _rated(results: Results) -> list[tuple[Run, Run, Run]]:
+def _rated(results: Results) -> list[tuple[ShownRun, ShownRun, ShownRun]]:
     """The runs that have such variants, each between its variants."""
     found = ((results.run(run.name + RATES[0]), run, results.run(run.name + RATES[1])) for run in results.trained)
     return [(lower, run, higher) for lower, run, higher in found if lower and higher]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from seedbed.reporting.blocks.bars import stacks
-from seedbed.reporting.blocks.strips import contrast
-from seedbed.reporting.figures import Block, Figure, Part, figure
+from seedbed.reporting.panels.bars import stacks
+from seedbed.reporting.panels.strips import contrast
+from seedbed.reporting.figures import PanelGroup, Figure, Part, figure
 from seedbed.reporting.numbers import NOT_MEASURED, number
-from seedbed.reporting.results import Measure, Results, Run, trained
+from seedbed.reporting.results import Measure, Results, ShownRun, trained
 from seedbed.reporting.sentences import lowest_and_highest, means
 
 SAMPLED, TOP_P = {"decoding": "sampling"}, {"decoding": "top-p 0.95"}
@@ -30,7 +30,7 @@ NETWORKS = ("flm", "window", "rnn", "gru", "lstm", "exact-window-5", "ngram")
 TOLD = ("window", "flm")
 
 
-def written(results: Results, runs: Iterable[Run]) -> Iterator[Part]:
+def writing_part(results: Results, runs: Iterable[ShownRun]) -> Iterator[Part]:
     """The part on runs that predict the next word, where a build has measured it."""
     chosen = _having(results, runs)
     if chosen:
@@ -43,7 +43,7 @@ def written(results: Results, runs: Iterable[Run]) -> Iterator[Part]:
         )
 
 
-def legality(results: Results, runs: tuple[Run, ...]) -> Figure:
+def legality(results: Results, runs: tuple[ShownRun, ...]) -> Figure:
     """The share of legal sentences and of different ones, by both decodings."""
     sampled, top_p = (lowest_and_highest(results, LEGAL.at(way), trained(runs)) for way in (SAMPLED, TOP_P))
     return figure(
@@ -60,7 +60,7 @@ def legality(results: Results, runs: tuple[Run, ...]) -> Figure:
     )
 
 
-def first_errors(results: Results, runs: tuple[Run, ...]) -> Figure:
+def first_errors(results: Results, runs: tuple[ShownRun, ...]) -> Figure:
     """Of what kind the first error is, and how much of it is a possessive whose subject is far."""
     shown = [run for run in runs if run.name in NETWORKS]
     far = _told(results, FAR_ERRORS)
@@ -75,12 +75,12 @@ def first_errors(results: Results, runs: tuple[Run, ...]) -> Figure:
         f"{means(results, COMMONEST.at(SAMPLED), trained(runs))}.",
         stacks(results, ILLEGAL.at(SAMPLED), "error", "Illegal sentences by first error, sampled", shown),
         _both(results, FAR_ERRORS, "Of the illegal ones, possessive outside the window, sampled · top-p", shown),
-        Block((), runs, ()),  # the table has the other runs too
+        PanelGroup((), runs, ()),  # the table has the other runs too
         also=[*_errors(results), *_both_ways(COMMONEST)],
     )
 
 
-def by_objective(results: Results, runs: Iterable[Run], compared: Iterable[Run]) -> Iterator[Figure]:
+def writing_by_objective(results: Results, runs: Iterable[ShownRun], compared: Iterable[ShownRun]) -> Iterator[Figure]:
     """What each objective writes: ``compared`` are shown more closely."""
     chosen, told = _having(results, runs), _having(results, compared)
     if not chosen:
@@ -102,7 +102,7 @@ def by_objective(results: Results, runs: Iterable[Run], compared: Iterable[Run])
     )
 
 
-def _both(results: Results, measure: Measure, title: str, runs: Iterable[Run]) -> Block:
+def _both(results: Results, measure: Measure, title: str, runs: Iterable[ShownRun]) -> PanelGroup:
     both = (measure.at(SAMPLED), measure.at(TOP_P))
     having = results.having(both)
     return contrast(results, both, title, _SEEDS, [run for run in runs if run in having])
@@ -128,10 +128,10 @@ def _told(results: Results, measure: Measure) -> str:
     )
 
 
-def _mean(results: Results, run: Run, measure: Measure) -> str:
+def _mean(results: Results, run: ShownRun, measure: Measure) -> str:
     return number(results.mean(run, measure), measure.unit)
 
 
-def _having(results: Results, runs: Iterable[Run]) -> tuple[Run, ...]:
+def _having(results: Results, runs: Iterable[ShownRun]) -> tuple[ShownRun, ...]:
     having = results.having([LEGAL.at(SAMPLED)])
     return tuple(run for run in runs if run in having)

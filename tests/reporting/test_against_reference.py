@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from seedbed.reporting.reference import reference_section
+from seedbed.reporting.against_reference import reference_section
 from seedbed.reporting.tables import Status
 from seedbed.statistics.comparison import Compared, Outcome
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seedbed.reporting.blocks.bars import named_bars
-from seedbed.reporting.blocks.patterns import patterns
-from seedbed.reporting.blocks.scatter import scatter
-from seedbed.reporting.blocks.strips import strip
+from seedbed.reporting.panels.bars import named_bars
+from seedbed.reporting.panels.patterns import patterns
+from seedbed.reporting.panels.scatter import scatter
+from seedbed.reporting.panels.strips import strip
 from seedbed.reporting.drawing.marks import Mark
 from seedbed.reporting.figures import Figure, Part, figure
 from seedbed.reporting.numbers import NOT_MEASURED, number
-from seedbed.reporting.results import Measure, Results, Run
+from seedbed.reporting.results import Measure, Results, ShownRun
 from seedbed.reporting.sentences import common, lowest_and_highest, means
 
 TEXT, SOURCE = {"on": "text"}, {"on": "source"}
@@ -40,7 +40,7 @@ IMPORTANT_LAYER = Measure("layer", "layer of the most important head", "most_imp
 WHOLE = (-0.02, 1.02)
 
 
-def hangs(results: Results, possible: Mark | None) -> Iterator[Part]:
+def dependence_part(results: Results, possible: Mark | None) -> Iterator[Part]:
     """The part, where a build has measured anything of it; ``possible`` is what the window alone allows."""
     found = (*dependency(results), *heads(results), *removal(results, possible))
     if found:
@@ -74,18 +74,18 @@ def dependency(results: Results) -> Iterator[Figure]:
 
 def heads(results: Results) -> Iterator[Figure]:
     """Each head's attention on the subject against what is left without the head."""
-    block = scatter(
+    group = scatter(
         results,
         (ATTENTION, KNOWN),
         ("layer", "head"),
         ("a head of one seed, layer 1", "a head of one seed, a later layer"),
         line=INTACT,
     )
-    if not block.runs:
+    if not group.runs:
         return
-    same = "; ".join(filter(None, (_same(results, run) for run in block.runs))) or NOT_MEASURED
+    same = "; ".join(filter(None, (_same(results, run) for run in group.runs))) or NOT_MEASURED
     uniform = number(common(results, UNIFORM), "share")
-    largest = lowest_and_highest(results, LARGEST, block.runs) or NOT_MEASURED
+    largest = lowest_and_highest(results, LARGEST, group.runs) or NOT_MEASURED
     yield figure(
         results,
         "heads",
@@ -96,7 +96,7 @@ def heads(results: Results) -> Iterator[Figure]:
         "right possessive outside the [[window]] when this one head gives nothing but zeros: a needed head stands "
         "far below the line. The most important head is also the most attentive one in so many [[seed]]s: "
         f"{same}.",
-        block,
+        group,
         also=(
             LARGEST,
             UNIFORM,
@@ -140,7 +140,7 @@ def _layers(results: Results) -> dict[str, Measure]:
     return {f"all of layer {layer}": one for (layer,), one in found.items()}
 
 
-def _same(results: Results, run: Run) -> str:
+def _same(results: Results, run: ShownRun) -> str:
     """In how many seeds the two heads are one."""
     known = [value for value in results.values(run, IMPORTANT_LOOKS).values() if value is not None]
     return f"{run.label}, {sum(known):.0f} of {len(known)}" if known else ""

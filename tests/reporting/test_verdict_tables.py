@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from seedbed.reporting.claims import BASES, Judged, claim_anchor, counts, summary
+from seedbed.reporting.verdict_tables import BASES, Judged, claim_anchor, counts, summary
 from seedbed.statistics.claims import Claim
 from seedbed.statistics.decisions import ALPHA
 
