@@ -14,8 +14,12 @@ import pandas as pd
 import pytest
 
 from seedbed.observations import COLUMNS, Observation, rows
-from seedbed.reporting.verdict_tables import Judged
+from seedbed.reporting.pages import claims as pages_claims
+from seedbed.reporting.pages import index as pages_index
+from seedbed.reporting.pages import study as pages_study
+from seedbed.reporting.pages.site import Site
 from seedbed.reporting.results import ShownRun, ShownStudy
+from seedbed.reporting.verdict_tables import Judged
 from seedbed.statistics.claims import Claim, Excluded
 from seedbed.statistics.comparison import Compared
 from seedbed.statistics.observed import Cell
@@ -285,39 +289,52 @@ def drawn() -> ModuleType:
     return sys.modules[__name__]
 
 
+def site_of(*studies: ShownStudy) -> Site:
+    return Site({one.name: one.title for one in studies}, False, TEMPLATES)
+
+
+def build_site(
+    observations: pd.DataFrame, timings: pd.DataFrame, studies: list[ShownStudy], claims: Judged
+) -> dict[str, str]:
+    """The file of each page of some studies → its text; a study's page has all the claims."""
+    site = site_of(*studies)
+    pages = {
+        "index": pages_index.build(site, studies, observations, timings, claims, (), PROVENANCE, FINGERPRINT),
+        "claims": pages_claims.build(site, studies, (), observations, claims, FINGERPRINT),
+        **{one.name: pages_study.build(site, one, observations, claims, FINGERPRINT) for one in studies},
+    }
+    return {f"{name}.html": text for name, text in pages.items()}
+
+
 def _page(
     observations: pd.DataFrame | None = None,
     runs: tuple[ShownRun, ...] = (trained(), EXACT),
     timings: pd.DataFrame | None = None,
     claims: Judged | None = None,
     compared: tuple[Compared, ...] = (),
+    page: str = "study",
     **changes: object,
 ) -> str:
-    from seedbed.reporting.page import build
-
     observations = draw_observations(*runs) if observations is None else observations
     timings = draw_timings(*runs) if timings is None else timings
-    return build(
-        observations,
-        timings,
-        [study(*runs, **changes)],
-        claims or judged(),
-        compared,
-        PROVENANCE,
-        TEMPLATES,
-        FINGERPRINT,
-    )
+    one, found = study(*runs, **changes), claims or judged()
+    site = site_of(one)
+    if page == "index":
+        return pages_index.build(site, [one], observations, timings, found, compared, PROVENANCE, FINGERPRINT)
+    if page == "claims":
+        return pages_claims.build(site, [one], (), observations, found, FINGERPRINT)
+    return pages_study.build(site, one, observations, found, FINGERPRINT)
 
 
 @pytest.fixture(scope="session")
 def build_page() -> Callable[..., str]:
-    """Builds a page of one garden study; what is not given is drawn, and a page of nothing else is drawn once."""
-    plain: list[str] = []
+    """Builds a page of one garden study; what is not given is drawn, and a page of nothing else is built once."""
+    plain: dict[str, str] = {}
 
-    def page(*tables: pd.DataFrame | None, **given: object) -> str:
+    def page(*tables: pd.DataFrame | None, page: str = "study", **given: object) -> str:
         if tables or given:
-            return _page(*tables, **given)  # type: ignore[arg-type]
-        plain[:] = plain or [_page()]
-        return plain[0]
+            return _page(*tables, page=page, **given)  # type: ignore[arg-type]
+        plain[page] = plain.get(page) or _page(page=page)
+        return plain[page]
 
     return page

@@ -61,10 +61,10 @@ def test_it_says_whether_single_rows_decide(decides: bool, words: str) -> None:
 
 
 def test_a_verdict_that_moved_leads_to_its_claim(build_page: Callable[..., str], drawn: ModuleType) -> None:
-    page = drawn.Page(build_page(compared=(WATCHED, FLIPPED)))
+    page = drawn.Page(build_page(compared=(WATCHED, FLIPPED), page="index"))
     rows = page.table("This build beside the reference")
     assert [one["outcome"].split()[-1] for one in rows] == ["moved", "moved"]
-    assert "#claim:objectives:a" in page.attribute("href")
+    assert "claims.html#claim:objectives:a" in page.attribute("href")
 
 
 @pytest.mark.parametrize("outcome", ["same", "moved", "missing", "new"])

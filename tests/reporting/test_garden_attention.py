@@ -14,8 +14,8 @@ from seedbed.reporting.drawing.patterns import Pattern
 from seedbed.reporting.drawing.points import Points
 from seedbed.reporting.drawing.svg import draw
 from seedbed.reporting.figures import Figure
-from seedbed.reporting.studies.garden.dependence import dependence_part
 from seedbed.reporting.results import Results, ShownRun
+from seedbed.reporting.studies.garden.dependence import dependence_part
 
 SEEDS = (0, 1, 2)
 CAUSAL = "100 110 111"

@@ -12,8 +12,8 @@ import pytest
 from seedbed.observations import Observation, rows
 from seedbed.reporting.drawing.marks import Mark
 from seedbed.reporting.figures import Part
-from seedbed.reporting.studies.garden.objectives import objectives_part
 from seedbed.reporting.results import Measure, Results, ShownRun
+from seedbed.reporting.studies.garden.objectives import objectives_part
 
 PERPLEXITY = Measure("perplexity", "perplexity", "loss", "perplexity", {"sentences": "all"}, exponentiated=True)
 BY_BAYES = ("flm", "plm", "plm-encoder-decoder", "window")

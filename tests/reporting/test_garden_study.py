@@ -8,15 +8,15 @@ from types import ModuleType
 import pytest
 
 from seedbed.configuration.configuration import Configuration
-from seedbed.reporting import garden_objectives, garden_writing
 from seedbed.reporting.studies import garden
+from seedbed.reporting.studies.garden import objectives, writing
 
 
 def test_the_window_of_the_sentences_is_that_of_runs_and_evaluations() -> None:
     study = Configuration({"studies": ["garden"]}).studies["garden"]
     assert {garden.WINDOW} == {name for name, run in study.runs.items() if run.options.get("window")}
-    assert garden.WINDOW in garden_objectives.REFERENCES
-    assert garden.WINDOW in garden_writing.NETWORKS
+    assert garden.WINDOW in objectives.REFERENCES
+    assert garden.WINDOW in writing.NETWORKS
     assert study.runs[garden.WINDOW].options["window"] == garden.WORDS
     assert study.runs["window"].model["words"] == garden.WORDS
     windows = {one.options["window"] for one in study.evaluations.values() if "window" in one.options}

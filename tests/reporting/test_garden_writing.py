@@ -10,8 +10,8 @@ import pytest
 from seedbed.observations import Observation, rows
 from seedbed.reporting.drawing.stacks import Stacks
 from seedbed.reporting.figures import Figure
-from seedbed.reporting.studies.garden.writing import writing_by_objective, writing_part
 from seedbed.reporting.results import Results, ShownRun
+from seedbed.reporting.studies.garden.writing import writing_by_objective, writing_part
 
 #: Run → the share of its sentences that are illegal.
 ILLEGAL = {"flm": 0.04, "window": 0.2, "gru": 0.03, "flm-nope": 0.05, "plm": 0.06, "mlm": 0.97, "span": 0.5}

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from seedbed.observations import COLUMNS, Observation, rows
+from seedbed.reporting.drawing.marks import Mark, Shading
+from seedbed.reporting.figures import Part, figure
 from seedbed.reporting.panels.bars import bars, stacks
 from seedbed.reporting.panels.heat_maps import heat_maps
 from seedbed.reporting.panels.lines import lines, lines_beside
 from seedbed.reporting.panels.strips import beside, matrix
-from seedbed.reporting.drawing.marks import Shading, Mark
-from seedbed.reporting.figures import Part, figure
 from seedbed.reporting.results import Measure, Results, ShownRun, ShownStudy
 
 RUNS = (

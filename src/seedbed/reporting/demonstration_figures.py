@@ -56,7 +56,9 @@ def _curves(results: Results, name: str, measures: Sequence[Measure]) -> Iterato
     numbers = [key for key in next(iter(keys)) if runs_over(measures, key)]
     words = [key for key in next(iter(keys)) if key not in numbers]
     if len(numbers) == 1 and len(words) <= 1:
-        plain = Measure(measures[0].metric, measures[0].metric.replace("_", " "), measures[0].metric, measures[0].unit)
+        plain = Measure(
+            measures[0].metric, measures[0].metric.replace("_", " "), measures[0].metric, measures[0].unit
+        )
         shown = results.of_demonstration(name, words[0], {}) if words else results
         yield lines(shown, plain, numbers[0], scales=("linear", _scale(shown, plain, numbers[0])))
 
@@ -70,7 +72,9 @@ def _scale(results: Results, measure: Measure, over: str) -> Scale:
 def _figure(results: Results, name: str, measures: Sequence[Measure], groups: Sequence[PanelGroup]) -> Figure:
     metric = measures[0].metric
     keys = " and ".join(key.replace("_", " ") for key in measures[0].condition)
-    made = figure(results, f"{name}-{metric}", f"{metric.replace('_', ' ')}, by {keys}", _unit(measures[0]), *groups)
+    made = figure(
+        results, f"{name}-{metric}", f"{metric.replace('_', ' ')}, by {keys}", _unit(measures[0]), *groups
+    )
     table = _number_table(results, f"{name}-{metric}", measures)
     return Figure(made.name, made.question, made.answer, made.panels, table, tuple(measures))
 
@@ -84,7 +88,9 @@ def _table(results: Results, name: str, measures: Sequence[Measure]) -> Iterator
     if measures:
         table = _number_table(results, f"{name}-numbers", measures)
         words = "Every other number of this demonstration." if len(results.metrics) > len(measures) else ""
-        yield Figure(f"{name}-numbers", "The numbers", words, (), table, tuple(measures))
+        yield Figure(
+            f"{name}-numbers", f"The numbers of {name.replace('-', ' ')}", words, (), table, tuple(measures)
+        )
 
 
 def _number_table(results: Results, name: str, measures: Sequence[Measure]) -> Table:

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
-from seedbed.reporting.panels.lines import mean_curve
 from seedbed.reporting.drawing.canvas import padded
 from seedbed.reporting.drawing.curves import Curve, Curves
 from seedbed.reporting.drawing.marks import Axis, Mark
 from seedbed.reporting.figures import Figure, Panel
 from seedbed.reporting.numbers import spread
+from seedbed.reporting.panels.lines import mean_curve
 from seedbed.reporting.results import BEST_EPOCH, Measure, Results, ShownRun, finite
 from seedbed.reporting.tables import Column, Table, Value, seed_words
 
@@ -41,7 +41,9 @@ def epochs(results: Results, floor: Mark | None, runs: Sequence[ShownRun] | None
         if curves
     ]
     rates = tuple(
-        replace(one, label=run.label) for run in chosen for one in _curves(results, run, "learning_rate", count)[:1]
+        replace(one, label=run.label)
+        for run in chosen
+        for one in _curves(results, run, "learning_rate", count)[:1]
     )
     if rates:
         panels.append(Panel("Learning rate, every run", Curves(rates, EPOCH, Axis("rate"))))

@@ -15,8 +15,8 @@ from seedbed.reporting.others import IN_THE_TABLE_OF_RUNS
 from seedbed.reporting.results import Lookup, Results
 from seedbed.reporting.sections import headline_of, study_module
 
-#: A word of a condition that nothing has is a mistake where one is as near as this; others, such as a kind of error,
-#: may be missing in a few documents.
+#: A word of a condition that nothing has is a mistake if a known one is as near as this. Others, such as a kind of
+#: error, may be missing in a few documents.
 _ALIKE = 0.8
 
 #: The lookups that belong to no figure.
@@ -112,7 +112,6 @@ def _unlisted(results: Results, listed: Iterable[str] | None, elsewhere: Iterabl
     for run in results.trained:
         if run.name not in known:
             yield (
-                f"{results.study.name}: the run {run.name} is in no figure: add it to LISTED, the runs of the main "
-                f"figure, or to ELSEWHERE, in {study_module(results.study.name).__name__}"
+                f"{results.study.name}: the run {run.name} is in no figure: add it to LISTED, the runs of the "
+                f"main figure, or to ELSEWHERE, in {study_module(results.study.name).__name__}"
             )
-

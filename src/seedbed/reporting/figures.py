@@ -1,7 +1,7 @@
 """What a study hands to the page: a headline, and figures in parts.
 
-A figure is made of groups of panels (the functions of ``reporting/panels/``). What its key explains, what its table holds
-and what claims find in it follow from them.
+A figure is made of groups of panels (the functions of ``reporting/panels/``). Its key, its table, and which claims
+lead to it follow from them.
 """
 
 from __future__ import annotations

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from seedbed.observations import condition_text
+from seedbed.reporting.drawing.heat import Heat
+from seedbed.reporting.figures import Figure, PanelGroup, figure
 from seedbed.reporting.panels.bars import bars
 from seedbed.reporting.panels.heat_maps import heat_map_of_runs, heat_maps
 from seedbed.reporting.panels.lines import lines
 from seedbed.reporting.panels.strips import strip
-from seedbed.reporting.drawing.heat import Heat
-from seedbed.reporting.figures import PanelGroup, Figure, figure
 from seedbed.reporting.results import (
     BEST_EPOCH,
     DIVERGED,

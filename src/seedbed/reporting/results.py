@@ -203,13 +203,14 @@ class Results:
 
         Args:
             name: The demonstration.
-            over: The condition key whose values are taken for the runs.
-            labels: The value of that key → what the page calls it, in the order of the page; others come after these.
+            over: The condition key whose values are taken for the runs; rows without it are left out.
+            labels: The value of that key → what the page calls it, in the order of the page; others follow.
         """
         if name not in self.demonstrations:
             rows = self._demonstrated[self._demonstrated["run"] == name]
+            rows = rows[[over in read_condition(one) for one in rows["condition"]]]
             conditions = [dict(read_condition(one)) for one in rows["condition"]]
-            values = [str(one.pop(over, name)) for one in conditions]
+            values = [str(one.pop(over)) for one in conditions]
             known = dict.fromkeys([*(one for one in labels if one in values), *values])
             seeds = tuple(sorted({int(seed) for seed in rows["seed"] if not pd.isna(seed)}))
             kind: Literal["trained", "reference"] = "trained" if seeds else "reference"
@@ -262,7 +263,9 @@ class Results:
         """The runs that have at least one of the measures, in the order of the page."""
         known = tuple(measures)
         return tuple(
-            run for run in self.study.runs if any(cell for one in known for cell in self.readings(run, one).values())
+            run
+            for run in self.study.runs
+            if any(cell for one in known for cell in self.readings(run, one).values())
         )
 
     def run(self, name: str) -> ShownRun | None:
@@ -275,7 +278,7 @@ class Results:
         return tuple(run for name in names if (run := self.run(name)))
 
     def readings(self, run: ShownRun, measure: Measure) -> dict[int | None, Reading | None]:
-        """The reading of each planned seed, under the seed none for a reference; none where nothing was measured."""
+        """The reading of each planned seed (none for a reference), or none where nothing was measured."""
         seeds = run.seeds if run.kind == "trained" else (None,)
         self.lookups.add(Lookup(*measure.place, (), measure.unit))
         return {seed: self._readings.get((run.name, seed, *measure.place)) for seed in seeds}
@@ -283,7 +286,8 @@ class Results:
     def values(self, run: ShownRun, measure: Measure) -> dict[int | None, float | None]:
         """The value of each planned seed on the scale that is shown; none where nothing was measured."""
         return {
-            seed: measure.scaled(cell.value if cell else None) for seed, cell in self.readings(run, measure).items()
+            seed: measure.scaled(cell.value if cell else None)
+            for seed, cell in self.readings(run, measure).items()
         }
 
     def interval(self, run: ShownRun, measure: Measure) -> Interval:

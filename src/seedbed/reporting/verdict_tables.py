@@ -16,7 +16,20 @@ from seedbed.observations import read_condition
 from seedbed.reporting.figures import Figure
 from seedbed.reporting.numbers import PERCENT
 from seedbed.reporting.results import DEMONSTRATIONS, Measure, Results
-from seedbed.reporting.tables import CLAIMS, NONE, Column, Folded, Link, Links, Status, Strip, Table, Value, address, anchor
+from seedbed.reporting.tables import (
+    CLAIMS,
+    NONE,
+    Column,
+    Folded,
+    Link,
+    Links,
+    Status,
+    Strip,
+    Table,
+    Value,
+    address,
+    anchor,
+)
 from seedbed.statistics.claims import Claim, Excluded
 from seedbed.statistics.decisions import ALPHA, Outcome
 from seedbed.statistics.observed import Cell
@@ -139,8 +152,10 @@ def lecture_table(judged: Judged) -> Table:
     lectures: dict[str, list[Verdict]] = {}
     for one in judged.counted:
         lectures.setdefault(one.id.partition(":")[0], []).append(one)
-    rows = tuple((name, len(found), *counts(found).values()) for name, found in sorted(lectures.items()))
-    return Table("verdicts-by-lecture", columns, rows)
+    rows: list[tuple[Value, ...]] = [
+        (name, len(found), *counts(found).values()) for name, found in sorted(lectures.items())
+    ]
+    return Table("verdicts-by-lecture", columns, tuple(rows))
 
 
 def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:

@@ -81,7 +81,11 @@ class Spot:
 
 def seed_look(size: float, contrast: bool, alpha: float = 1.0) -> Look:
     """The mark of a seed: a dot, or a triangle in the contrasting colour."""
-    return Look("^", size, COLORS["contrast"], alpha=alpha) if contrast else Look("o", size, COLORS["seed"], alpha=alpha)
+    return (
+        Look("^", size, COLORS["contrast"], alpha=alpha)
+        if contrast
+        else Look("o", size, COLORS["seed"], alpha=alpha)
+    )
 
 
 #: The dashed line of what marks are read against.
@@ -132,7 +136,7 @@ def draw_x(axes: Axes, axis: Axis, numbers: Sequence[float], most: int, grid: bo
     """Draw at most about ``most`` ticks below the axes, the lines above them, and the label."""
     for at, text in _ticks(axis, numbers, most, axes.get_xlim()):
         if grid:
-            add_line(axes, (at, at), (0, 1), transform=axes.get_xaxis_transform(), **_GRID)
+            add_line(axes, (at, at), (0, 1), transform=axes.get_xaxis_transform(), clip_on=False, **_GRID)
         _outside(axes, (at, 0), (0, -5), text, axes.get_xaxis_transform(), ha="center", va="top")
     if axis.label:
         _outside(axes, (0.5, 0), (0, -18), axis.label, axes.transAxes, ha="center", va="top")
@@ -169,7 +173,7 @@ def _ticks(
     found = _locator(axis, numbers, most).tick_values(low, high)
     places = [float(at) for at in found if low - slack <= at <= high + slack]
     formatter = _formatter(axis)
-    formatter.create_dummy_axis()  # type: ignore[no-untyped-call]
+    formatter.create_dummy_axis()
     formatter.axis.set_view_interval(low, high)  # type: ignore[union-attr]
     yield from zip(places, formatter.format_ticks(places), strict=True)
 
@@ -227,7 +231,7 @@ def add_shade(axes: Axes, shading: Shading) -> None:
 
 def add_level(axes: Axes, y: float, **style: Any) -> None:  # noqa: ANN401 - Matplotlib's own
     """Draw a line across the whole panel."""
-    add_line(axes, (0, 1), (y, y), transform=axes.get_yaxis_transform(), **style)
+    add_line(axes, (0, 1), (y, y), transform=axes.get_yaxis_transform(), **{"clip_on": False} | style)
 
 
 def row_text(

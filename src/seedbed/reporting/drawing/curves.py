@@ -26,7 +26,7 @@ from seedbed.reporting.drawing.canvas import (
     seed_look,
     set_ends,
 )
-from seedbed.reporting.drawing.marks import Axis, Shading, Key, Mark
+from seedbed.reporting.drawing.marks import Axis, Key, Mark, Shading
 from seedbed.reporting.numbers import number
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Curves:
         if not drawn:
             return
         x, y = zip(*drawn, strict=True)
-        add_line(axes, x, y, curve.label, rasterized=pixels, **_line(curve))
+        add_line(axes, x, y, curve.label, rasterized=pixels, clip_on=False, **_line(curve))
         if curve.role == "seed" or len(drawn) == 1:
             spots = [self._spot(curve, at, value) for at, value in drawn if math.isfinite(value)]
             add_spots(axes, spots, 4 if curve.role == "mean" else 2, pixels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from seedbed.reporting.drawing.canvas import (
     AGAINST,
@@ -29,7 +29,7 @@ from seedbed.reporting.drawing.canvas import (
     seed_look,
     set_ends,
 )
-from seedbed.reporting.drawing.marks import Axis, Shading, Key, Mark
+from seedbed.reporting.drawing.marks import Axis, Key, Mark, Shading
 from seedbed.reporting.numbers import number
 from seedbed.reporting.tables import seed_words
 
@@ -237,7 +237,7 @@ def _group(axes: Axes, group: Group, top: float, unit: str, pixels: bool) -> Non
     below, color = top + MEAN + 6 * group.contrast, COLORS["contrast" if group.contrast else "ink"]
     low, high = axes.get_xlim()
     if group.bar and group.mean is not None and math.isfinite(group.mean):
-        bar = {"facecolor": COLORS["seed"], "alpha": 0.22, "zorder": 1.5}
+        bar: dict[str, Any] = {"facecolor": COLORS["seed"], "alpha": 0.22, "zorder": 1.5}
         add_box(axes, (0, top + LINE - 8), (group.mean, 16), **bar)
     spots = []
     for seed, value in group.values.items():
@@ -257,7 +257,9 @@ def _look(group: Group, seed: int | None) -> Look:
     if seed in group.crossed:
         return Look("x", 7, COLORS["contrast"], 1.8)
     if group.hollow:
-        return Look("^" if group.contrast else "D", 7, COLORS["contrast" if group.contrast else "ink"], 1.5, hollow=True)
+        return Look(
+            "^" if group.contrast else "D", 7, COLORS["contrast" if group.contrast else "ink"], 1.5, hollow=True
+        )
     return seed_look(7.5, group.contrast, 0.62)
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from seedbed.reporting.drawing.canvas import (
     AGAINST,
     BOTTOM,
-    COLORS,
     SMALL_WIDTH,
     Spot,
     add_level,
@@ -111,4 +110,3 @@ class Points:
     def _tip(self, one: Point) -> str:
         across, up = (f"{axis.label} {number(at, axis.unit)}" for axis, at in ((self.x, one.x), (self.y, one.y)))
         return f"{one.label}: {across}, {up}"
-

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from seedbed.reporting.drawing.canvas import BOTTOM, COLORS, LETTER, WIDTH, add_box, canvas, draw_x, padded, row_label
+from seedbed.reporting.drawing.canvas import (
+    BOTTOM,
+    COLORS,
+    LETTER,
+    WIDTH,
+    add_box,
+    canvas,
+    draw_x,
+    padded,
+    row_label,
+)
 from seedbed.reporting.drawing.marks import Axis, Key
 from seedbed.reporting.numbers import number
 from seedbed.reporting.tables import seed_words

@@ -31,7 +31,7 @@ class Spots(Artist):
         self.set_zorder(level)
         self.set_rasterized(pixels)
 
-    @allow_rasterization
+    @allow_rasterization  # type: ignore[untyped-decorator]
     def draw(self, renderer: RendererBase) -> None:
         """Draw each mark as a group that has its tooltip as its name."""
         assert self.axes is not None
@@ -39,7 +39,7 @@ class Spots(Artist):
         for spot, place in zip(self._spots, places, strict=True):
             look = spot.look
             shape, turned, filled = _shape(look.marker)
-            size = turned.frozen().scale(renderer.points_to_pixels(look.size))
+            size = turned.frozen().scale(float(renderer.points_to_pixels(look.size)))  # type: ignore[arg-type]
             face = to_rgba(look.color) if filled and not look.hollow else None
             renderer.open_group("mark", gid=f"tip:{spot.tip}" if spot.tip else None)
             graphics = _graphics(renderer, look)
@@ -52,7 +52,7 @@ def _graphics(renderer: RendererBase, look: Look) -> GraphicsContextBase:
     graphics = renderer.new_gc()
     graphics.set_alpha(look.alpha)
     graphics.set_foreground(look.color)
-    graphics.set_linewidth(renderer.points_to_pixels(look.width))
+    graphics.set_linewidth(float(renderer.points_to_pixels(look.width)))  # type: ignore[arg-type]
     graphics.set_joinstyle("miter")
     return graphics
 

@@ -158,6 +158,7 @@ def _identify(element: ElementTree.Element, names: Mapping[str, str]) -> None:
 
 
 def _rounded(numbers: str) -> str:
-    """Numbers to a hundredth of a pixel."""
+    """Numbers to a hundredth of a pixel, and a polygon's points without the letters between them."""
     numbers = re.sub(r"-?\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", numbers)
-    return re.sub(r" +", " ", numbers).strip()
+    numbers = re.sub(r" +", " ", numbers).strip()
+    return numbers if "C" in numbers else numbers.replace(" L ", " ")

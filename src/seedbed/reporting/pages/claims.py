@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from seedbed.reporting.pages.site import Site
 from seedbed.reporting.demonstration_figures import demonstration_figures, results_of
+from seedbed.reporting.pages.site import Site
 from seedbed.reporting.results import DEMONSTRATIONS, Results, ShownDemonstration, ShownStudy
 from seedbed.reporting.sections import section_of
 from seedbed.reporting.tables import CLAIMS

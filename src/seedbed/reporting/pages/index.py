@@ -1,4 +1,4 @@
-"""The first page: what this is, the result of each study, verdicts in counts, seeds, reference, cost, provenance."""
+"""The first page: the result of each study, verdicts in counts, variance, reference, cost and provenance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from seedbed.reporting.summaries import cost_table, variance_table
 from seedbed.reporting.verdict_tables import Judged
 from seedbed.statistics.comparison import Compared
 from seedbed.statistics.floors import Row, below
-
 
 #: How many measures of each study the first page shows over their seeds; the study's own page has all.
 _FEW = 3

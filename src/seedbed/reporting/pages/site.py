@@ -45,7 +45,9 @@ class Site:
         """Compare the names."""
         for name in (INDEX, CLAIMS, DEMONSTRATIONS):
             if name in self.studies:
-                raise ValueError(f"study {name}: the page {file_name(name)} is another; give the study another name")
+                raise ValueError(
+                    f"study {name}: the page {file_name(name)} is another; give the study another name"
+                )
 
     @property
     def pages(self) -> dict[str, str]:

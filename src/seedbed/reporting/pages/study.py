@@ -35,7 +35,9 @@ def build(site: Site, study: ShownStudy, observations: pd.DataFrame, judged: Jud
     section = section_of(results)
     claims: ClaimsSection | None = None
     if judged.claims:
-        claims = claims_section(judged, Places(study.name, {study.name: results}, {study.name: section.all_figures}))
+        claims = claims_section(
+            judged, Places(study.name, {study.name: results}, {study.name: section.all_figures})
+        )
     return site.render(
         study.name,
         "study.html",

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from statistics import fmean
 
-from seedbed.reporting.panels.strips import group, shared_limits
 from seedbed.reporting.drawing.dots import Dots, Row
 from seedbed.reporting.drawing.marks import Mark
 from seedbed.reporting.drawing.stacks import KINDS, Stack, StackRow, Stacks
-from seedbed.reporting.figures import PanelGroup, Panel, unique
+from seedbed.reporting.figures import Panel, PanelGroup, unique
+from seedbed.reporting.panels.strips import group, shared_limits
 from seedbed.reporting.results import Measure, Results, ShownRun
 
 
@@ -47,7 +47,9 @@ def named_bars(results: Results, places: Mapping[str, Measure], mark: Mark | Non
     return _bars(results, having, mark, "")
 
 
-def _bars(results: Results, rows: Mapping[ShownRun, Mapping[str, Measure]], mark: Mark | None, prefix: str) -> PanelGroup:
+def _bars(
+    results: Results, rows: Mapping[ShownRun, Mapping[str, Measure]], mark: Mark | None, prefix: str
+) -> PanelGroup:
     """A panel a run, with a row for each of its measures."""
     measures = unique(one for places in rows.values() for one in places.values())
     limits = _from_zero(shared_limits(results, tuple(rows), measures, mark))
@@ -59,7 +61,9 @@ def _bars(results: Results, rows: Mapping[ShownRun, Mapping[str, Measure]], mark
     return PanelGroup(tuple(panels), tuple(rows), measures)
 
 
-def stacks(results: Results, measure: Measure, over: str, title: str, runs: Iterable[ShownRun] | None = None) -> PanelGroup:
+def stacks(
+    results: Results, measure: Measure, over: str, title: str, runs: Iterable[ShownRun] | None = None
+) -> PanelGroup:
     """Of what kinds a whole is made, such as errors: a row a run, a thin bar a seed. The values are the kinds.
 
     Where there are more kinds than colours, the smallest ones are drawn as one; the table has each.
@@ -80,7 +84,9 @@ def _from_zero(limits: tuple[float, float] | None) -> tuple[float, float] | None
     return (min(0.0, limits[0]), max(0.0, limits[1])) if limits else None
 
 
-def _kinds(results: Results, runs: Iterable[ShownRun], places: dict[str, Measure]) -> dict[str, tuple[Measure, ...]]:
+def _kinds(
+    results: Results, runs: Iterable[ShownRun], places: dict[str, Measure]
+) -> dict[str, tuple[Measure, ...]]:
     """Each kind's measures, in the order of the values; the smallest ones together where there are too many."""
     if len(places) <= len(KINDS):
         return {label: (one,) for label, one in places.items()}

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from seedbed.observations import Scalar
-from seedbed.reporting.drawing.heat import Tile, Heat, HeatRow
-from seedbed.reporting.figures import PanelGroup, Panel
+from seedbed.reporting.drawing.heat import Heat, HeatRow, Tile
+from seedbed.reporting.figures import Panel, PanelGroup
 from seedbed.reporting.numbers import number
 from seedbed.reporting.results import Measure, Results, ShownRun, condition_words, rank
 

@@ -14,8 +14,8 @@ from typing import Literal
 from seedbed.observations import Scalar
 from seedbed.reporting.drawing.canvas import padded
 from seedbed.reporting.drawing.curves import Curve, Curves
-from seedbed.reporting.drawing.marks import Axis, Shading, Mark
-from seedbed.reporting.figures import PanelGroup, Panel
+from seedbed.reporting.drawing.marks import Axis, Mark, Shading
+from seedbed.reporting.figures import Panel, PanelGroup
 from seedbed.reporting.results import Measure, Results, ShownRun
 from seedbed.reporting.tables import seed_words
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from seedbed.reporting.drawing.patterns import Pattern
-from seedbed.reporting.figures import PanelGroup, Panel
+from seedbed.reporting.figures import Panel, PanelGroup
 from seedbed.reporting.results import Measure, Results, ShownRun
 
 

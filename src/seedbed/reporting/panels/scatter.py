@@ -8,7 +8,7 @@ from seedbed.observations import Scalar
 from seedbed.reporting.drawing.canvas import padded
 from seedbed.reporting.drawing.marks import Axis, Mark
 from seedbed.reporting.drawing.points import Point, Points
-from seedbed.reporting.figures import PanelGroup, Panel
+from seedbed.reporting.figures import Panel, PanelGroup
 from seedbed.reporting.results import Measure, Results, ShownRun, condition_words, rank
 from seedbed.reporting.sentences import mark
 from seedbed.reporting.tables import seed_words

@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import product
 
 from seedbed.reporting.drawing.dots import Dots, Group, Row, Span
-from seedbed.reporting.drawing.marks import Shading, Mark
-from seedbed.reporting.figures import PanelGroup, Panel
+from seedbed.reporting.drawing.marks import Mark, Shading
+from seedbed.reporting.figures import Panel, PanelGroup
 from seedbed.reporting.numbers import number
 from seedbed.reporting.results import Measure, Results, ShownRun, finite
 
@@ -129,7 +129,9 @@ def _short_row(results: Results, run: ShownRun, measure: Measure) -> Row:
     return Row(run.label, number(results.mean(run, measure), measure.unit), (group(results, run, measure),))
 
 
-def _contrasted(results: Results, label: str, cells: tuple[tuple[ShownRun, Measure], tuple[ShownRun, Measure]]) -> Row:
+def _contrasted(
+    results: Results, label: str, cells: tuple[tuple[ShownRun, Measure], tuple[ShownRun, Measure]]
+) -> Row:
     """A row with two groups of seeds; the note gives both means, in this order."""
     first, second = (group(results, *cell) for cell in cells)
     means = " · ".join(number(results.mean(*cell), cell[1].unit) for cell in cells)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from seedbed.reporting.drawing.marks import ZERO, Mark, Shading
+from seedbed.reporting.figures import Fact, Figure, Headline, PanelGroup, Part, figure
+from seedbed.reporting.numbers import number, spread
 from seedbed.reporting.panels.bars import bars
 from seedbed.reporting.panels.heat_maps import heat_maps
 from seedbed.reporting.panels.lines import lines
 from seedbed.reporting.panels.strips import contrast, strip, trained_limits
-from seedbed.reporting.drawing.marks import ZERO, Shading, Mark
-from seedbed.reporting.figures import PanelGroup, Fact, Figure, Headline, Part, figure
-from seedbed.reporting.numbers import number, spread
 from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, ShownRun, trained
 from seedbed.reporting.sentences import common, exact_floor, lowest, means
 

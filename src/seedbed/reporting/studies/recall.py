@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 
+from seedbed.reporting.drawing.marks import Mark, Shading
+from seedbed.reporting.figures import Fact, Figure, Headline, PanelGroup, Part, figure
+from seedbed.reporting.numbers import NOT_MEASURED, number
 from seedbed.reporting.panels.lines import lines, lines_beside
 from seedbed.reporting.panels.strips import contrast, matrix, strip
-from seedbed.reporting.drawing.marks import Shading, Mark
-from seedbed.reporting.figures import PanelGroup, Fact, Figure, Headline, Part, figure
-from seedbed.reporting.numbers import NOT_MEASURED, number
 from seedbed.reporting.results import Measure, Results, ShownRun, finite
 from seedbed.reporting.sentences import common, lowest, lowest_and_highest, means
 

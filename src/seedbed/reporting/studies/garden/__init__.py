@@ -9,17 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from seedbed.reporting.panels.strips import contrast, shared_limits, strip
 from seedbed.reporting.chance import chance
 from seedbed.reporting.drawing.marks import ZERO, Mark
 from seedbed.reporting.epochs import epochs
 from seedbed.reporting.figures import Fact, Figure, Headline, Part, figure
+from seedbed.reporting.numbers import ends, number
+from seedbed.reporting.panels.strips import contrast, shared_limits, strip
+from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, ShownRun, trained
+from seedbed.reporting.sentences import common, exact_floor, lowest_and_highest, mark, means, of_reference
 from seedbed.reporting.studies.garden.dependence import dependence_part
 from seedbed.reporting.studies.garden.objectives import objectives_part, of_section
 from seedbed.reporting.studies.garden.writing import writing_part
-from seedbed.reporting.numbers import ends, number
-from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, ShownRun, trained
-from seedbed.reporting.sentences import common, exact_floor, lowest_and_highest, mark, means, of_reference
 
 ALL, WITHHELD, OTHER = ({"sentences": name} for name in ("all", "withheld", "other"))
 INSIDE, OUTSIDE = ({"window": name} for name in ("inside", "outside"))

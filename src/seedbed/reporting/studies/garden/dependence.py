@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seedbed.reporting.drawing.marks import Mark
+from seedbed.reporting.figures import Figure, Part, figure
+from seedbed.reporting.numbers import NOT_MEASURED, number
 from seedbed.reporting.panels.bars import named_bars
 from seedbed.reporting.panels.patterns import patterns
 from seedbed.reporting.panels.scatter import scatter
 from seedbed.reporting.panels.strips import strip
-from seedbed.reporting.drawing.marks import Mark
-from seedbed.reporting.figures import Figure, Part, figure
-from seedbed.reporting.numbers import NOT_MEASURED, number
 from seedbed.reporting.results import Measure, Results, ShownRun
 from seedbed.reporting.sentences import common, lowest_and_highest, means
 

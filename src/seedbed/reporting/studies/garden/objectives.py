@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
+from seedbed.reporting.drawing.marks import ZERO, Mark
+from seedbed.reporting.figures import Figure, PanelGroup, Part, figure
+from seedbed.reporting.numbers import NON_FINITE, number
 from seedbed.reporting.panels.bars import bars
 from seedbed.reporting.panels.lines import lines
 from seedbed.reporting.panels.strips import beside, contrast, shared_limits, strip
-from seedbed.reporting.drawing.marks import ZERO, Mark
-from seedbed.reporting.figures import PanelGroup, Figure, Part, figure
-from seedbed.reporting.studies.garden.writing import writing_by_objective
-from seedbed.reporting.numbers import NON_FINITE, number
 from seedbed.reporting.results import PARAMETERS, Measure, Results, ShownRun
 from seedbed.reporting.sentences import common, exact_floor, mark, means
+from seedbed.reporting.studies.garden.writing import writing_by_objective
 from seedbed.reporting.tables import Column, Table, Value
 
 DIRECT = {"method": "direct"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from seedbed.reporting.figures import Figure, PanelGroup, Part, figure
+from seedbed.reporting.numbers import NOT_MEASURED, number
 from seedbed.reporting.panels.bars import stacks
 from seedbed.reporting.panels.strips import contrast
-from seedbed.reporting.figures import PanelGroup, Figure, Part, figure
-from seedbed.reporting.numbers import NOT_MEASURED, number
 from seedbed.reporting.results import Measure, Results, ShownRun, trained
 from seedbed.reporting.sentences import lowest_and_highest, means
 
@@ -80,7 +80,9 @@ def first_errors(results: Results, runs: tuple[ShownRun, ...]) -> Figure:
     )
 
 
-def writing_by_objective(results: Results, runs: Iterable[ShownRun], compared: Iterable[ShownRun]) -> Iterator[Figure]:
+def writing_by_objective(
+    results: Results, runs: Iterable[ShownRun], compared: Iterable[ShownRun]
+) -> Iterator[Figure]:
     """What each objective writes: ``compared`` are shown more closely."""
     chosen, told = _having(results, runs), _having(results, compared)
     if not chosen:
