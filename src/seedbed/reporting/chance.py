@@ -23,19 +23,22 @@ from seedbed.statistics.intervals import Interval, t_interval
 def chance(results: Results, runs: Sequence[ShownRun], perplexity: Measure, excess: Measure) -> Figure:
     """Differences in perplexity from the first run, those between its seeds, and the error of one test set."""
     compared = AgainstFirst(results, runs, perplexity)
+    panels = (
+        Panel("Difference in perplexity, seed by seed", compared.panel()),
+        Panel("Excess about its mean, nats a token", Dots(_noise_rows(results, runs, excess), "nat", ZERO)),
+    )
+    table = _table(compared, excess)
+    results.lookups.assign("figure chance")
     return Figure(
         name="chance",
-        question="Is another structure worth more than another seed?",
-        answer=f"Another [[seed]] is another corpus, initialisation and order. {compared.words()} Each run is "
-        "compared seed by seed, with the same corpus and order on both sides, so that much of the noise cancels: "
-        "an interval that stays clear of 0 is a difference. Each interval is a 95 % one, and they are not "
-        "adjusted for their number. Another test set would move all runs together, since they share it; the "
-        "[[excess]] takes the language’s own loss off, and with it most of that.",
-        panels=(
-            Panel("Difference in perplexity, seed by seed", compared.panel()),
-            Panel("Excess about its mean, nats a token", Dots(_noise_rows(results, runs, excess), "nat", ZERO)),
-        ),
-        table=_table(compared, excess),
+        question="Does changing the architecture matter more than changing the seed?",
+        answer=f"{compared.words()} Another [[seed]] has another corpus, initialisation and order. Runs are "
+        "compared seed by seed, with the same corpus and order, so much of the noise cancels. An interval that "
+        "does not contain 0 shows a difference. These are 95 % intervals, not corrected for multiple comparisons. "
+        "All runs share one test set, and another one would move them together; the [[excess]] subtracts the "
+        "language’s own loss, which removes most of this.",
+        panels=panels,
+        table=table,
         measures=(excess,),
     )
 
@@ -64,14 +67,14 @@ class AgainstFirst:
         """How far the first run's seeds lie apart, and how many mean differences exceed that."""
         values = finite(self.results.values(self.runs[0], self.measure)) if self.runs else []
         if len(values) < 2:
-            return "Of one seed nothing can be said."
+            return "One seed says nothing about this."
         apart = max(values) - min(values)
         means = [self._interval(run).mean for run in self.runs[1:]]
         more = sum(abs(mean) > apart for mean in means if math.isfinite(mean))
         return (
-            f"Between its {len(values)} seeds the perplexity of {self.runs[0].label} ranges over "
-            f"{number(apart, self.measure.unit)}, the width of the band. Of the {len(means)} other runs below, "
-            f"{more} differ from it by more than that on average."
+            f"{more} of the {len(means)} other runs differ from {self.runs[0].label} by more than its own seeds "
+            f"differ from each other: its {len(values)} seeds span a perplexity of "
+            f"{number(apart, self.measure.unit)}, the shaded band."
         )
 
     def difference(self, run: ShownRun) -> dict[int | None, float | None]:

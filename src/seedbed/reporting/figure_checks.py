@@ -19,9 +19,6 @@ from seedbed.reporting.sections import headline_of, study_module
 #: error, may be missing in a few documents.
 _ALIKE = 0.8
 
-#: The lookups that belong to no figure.
-_SENTENCES = "the headline"
-
 
 def check_figures(results: Results) -> None:
     """Compare what a study's figures look up with what there is; every mistake is named at once.
@@ -39,9 +36,10 @@ def check_figures(results: Results) -> None:
     if module is None:
         return
     headline_of(results)
-    results.lookups.assign(_SENTENCES)
+    results.lookups.assign("the headline")
     for _ in module.parts(results):
         pass
+    results.lookups.assign("a figure that is left out")
     for measure in module.MEASURES:
         for run in results.study.runs:
             results.values(run, measure)
@@ -49,7 +47,7 @@ def check_figures(results: Results) -> None:
     wrong = [*_wrong(results), *(words for one in results.demonstrations.values() for words in _wrong(one))]
     wrong += _unlisted(results, getattr(module, "LISTED", None), getattr(module, "ELSEWHERE", ()))
     if wrong:
-        raise ValueError("; ".join(dict.fromkeys(wrong)))
+        raise ValueError("\n".join(dict.fromkeys(wrong)))
 
 
 def _wrong(results: Results) -> Iterator[str]:
@@ -59,7 +57,7 @@ def _wrong(results: Results) -> Iterator[str]:
         for lookup in lookups:
             found = known.wrong_run(lookup) if isinstance(lookup, str) else known.wrong_measure(lookup)
             if found:
-                yield f"{results.study.name}: figure {figure}: {found}"
+                yield f"{results.study.name}: {figure}: {found}"
 
 
 class _Known:

@@ -92,7 +92,7 @@ def figure(
     measures = unique([*(measure for group in groups for measure in group.measures), *also])
     table = seeds_table(results, name, runs, measures)
     panels = tuple(panel for group in groups for panel in group.panels)
-    results.lookups.assign(name)
+    results.lookups.assign(f"figure {name}")
     return Figure(name, question, answer, panels, table, measures)
 
 

@@ -208,7 +208,7 @@ class Results:
         """
         if name not in self.demonstrations:
             rows = self._demonstrated[self._demonstrated["run"] == name]
-            rows = rows[[over in read_condition(one) for one in rows["condition"]]]
+            rows = rows[rows["condition"].map(lambda one: over in read_condition(one)).astype(bool)]
             conditions = [dict(read_condition(one)) for one in rows["condition"]]
             values = [str(one.pop(over)) for one in conditions]
             known = dict.fromkeys([*(one for one in labels if one in values), *values])

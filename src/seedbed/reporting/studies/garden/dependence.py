@@ -1,4 +1,4 @@
-"""What an output hangs on: a part of the garden study.
+"""What an output depends on: a part of the garden study.
 
 Lecture ``objectives``, sections 4.2 and 5.4 and exercise 7.
 """
@@ -22,8 +22,8 @@ INSIDE, OUTSIDE = ({"window": name} for name in ("inside", "outside"))
 SUBJECT = {"group": "subject"}
 NOTHING, ATTENTIVE, IMPORTANT = ({"without": name} for name in ("nothing", "most attentive", "most important"))
 
-HANGING = Measure("hanging", "hang together", "dependency", "share")
-ALLOWED, FORBIDDEN = (HANGING.at({**TEXT, "pair": pair}) for pair in ("allowed", "forbidden"))
+DEPENDENCY = Measure("hanging", "depend on each other", "dependency", "share")
+ALLOWED, FORBIDDEN = (DEPENDENCY.at({**TEXT, "pair": pair}) for pair in ("allowed", "forbidden"))
 READ = Measure("pattern", "its own text", "dependency_matrix", "", TEXT)
 READ_SOURCE = Measure("source", "source", "dependency_matrix", "", SOURCE)
 
@@ -45,9 +45,9 @@ def dependence_part(results: Results, possible: Mark | None) -> Iterator[Part]:
     found = (*dependency(results), *heads(results), *removal(results, possible))
     if found:
         yield Part(
-            "What an output hangs on",
-            "What may be looked at, what is looked at, and what is needed are three different things. A weight of "
-            "attention is a correlation; what becomes of a word when something is taken away is a cause.",
+            "What an output depends on",
+            "What a model may look at, what it looks at, and what it needs are three different things. An "
+            "attention weight is a correlation; the change of a word when something is removed shows a cause.",
             found,
         )
 
@@ -59,16 +59,16 @@ def dependency(results: Results) -> Iterator[Figure]:
         yield figure(
             results,
             "dependency",
-            "Which inputs does an output hang on?",
-            "After training one token of a text is changed, and every output looked at: it hangs on the token "
-            "where any of its numbers changes. The squares show one example, read as training reads it. Over "
-            "texts of the test set, means of the runs: an output hangs on "
-            f"{means(results, ALLOWED, allowed)} of the inputs that its mask lets it see, and on "
-            f"{means(results, FORBIDDEN, forbidden)} of the others, where anything but 0 would be a leak.",
+            "Which inputs does an output depend on?",
+            f"Means of the runs: an output depends on {means(results, ALLOWED, allowed)} of the inputs that its "
+            f"mask allows, and on {means(results, FORBIDDEN, forbidden)} of the others, where anything but 0 is "
+            "a leak. After training, one token of a text is changed. An output depends on the token if any of "
+            "the output’s numbers changes. The shares are over texts of the test set. The squares show one "
+            "example, read as training reads it.",
             patterns(results, (READ, READ_SOURCE)),
-            strip(results, ALLOWED, "Of the inputs that may be seen, those that it hangs on", limits=WHOLE),
+            strip(results, ALLOWED, "Of the inputs that may be seen, those that it depends on", limits=WHOLE),
             strip(results, FORBIDDEN, "Of those that may not be seen", limits=WHOLE),
-            also=results.over(HANGING.at(SOURCE), "pair").values(),
+            also=results.over(DEPENDENCY.at(SOURCE), "pair").values(),
         )
 
 
@@ -90,12 +90,11 @@ def heads(results: Results) -> Iterator[Figure]:
         results,
         "heads",
         "Is the head that looks at the subject the one that is needed?",
-        "Before a possessive, which the subject decides, each [[head]] gives some of its attention to the "
-        f"subject: that is how far right a point stands. If all tokens had the same, it would be {uniform}; the "
-        f"head with most of it has, means of the runs, {largest}. How far up it stands is the probability of the "
-        "right possessive outside the [[window]] when this one head gives nothing but zeros: a needed head stands "
-        "far below the line. The most important head is also the most attentive one in so many [[seed]]s: "
-        f"{same}.",
+        f"[[Seed]]s in which the most important [[head]] is also the most attentive one: {same}. Across: how "
+        f"much of its attention a head gives to the subject before a possessive. It would be {uniform} if all "
+        f"tokens had the same; the head with most of it has {largest}, means of the runs. Up: the probability "
+        "of the right possessive, its subject outside the [[window]], when this head gives only zeros. A head "
+        "that is needed is far below the line.",
         group,
         also=(
             LARGEST,
@@ -123,12 +122,12 @@ def removal(results: Results, possible: Mark | None) -> Iterator[Figure]:
             results,
             "removal",
             "What is lost without a head, or without a layer of them?",
-            "Shown is the probability of the right possessive, its subject outside the [[window]], by what gives "
-            "nothing but zeros: no [[head]], one, or all of a layer. The most "
-            "attentive head is that which looks at the subject most; the most important one that without which "
-            "the word is least probable; both are chosen by one half of the documents and measured on the other. "
-            "Means of the runs without the former: "
-            f"{two or NOT_MEASURED}; without the latter: {one or NOT_MEASURED}.",
+            "Means of the runs, from the lowest to the highest, without the most attentive [[head]]: "
+            f"{two or NOT_MEASURED}; without the most important one: {one or NOT_MEASURED}. This is the "
+            "probability of the right possessive, its subject outside the [[window]], with no head removed, "
+            "one removed, or a whole layer removed. The most attentive head looks at the subject most; without "
+            "the most important one the word is least probable. Both are chosen on one half of the documents "
+            "and measured on the other.",
             named_bars(results, places, possible),
             also=[KNOWN_INSIDE.at(which) for which in (NOTHING, ATTENTIVE, IMPORTANT)],
         )

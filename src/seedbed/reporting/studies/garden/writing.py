@@ -1,4 +1,7 @@
-"""What models write from nothing: a part of the garden study (lecture ``objectives``, sections 5.3 and 6.4)."""
+"""What models write from an empty start: a part of the garden study.
+
+Lecture ``objectives``, sections 5.3 and 6.4.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +30,18 @@ _SEEDS = ("one seed, sampled", "one seed, top-p 0.95")
 #: The networks of 5.3, and what can be read beside them: the others differ in their positions or layers.
 NETWORKS = ("flm", "window", "rnn", "gru", "lstm", "exact-window-5", "ngram")
 #: The two that the lecture compares.
-TOLD = ("window", "flm")
+COMPARED = ("window", "flm")
 
 
 def writing_part(results: Results, runs: Iterable[ShownRun]) -> Iterator[Part]:
-    """The part on runs that predict the next word, where a build has measured it."""
+    """The part on runs that predict the next word, if a build has measured it."""
     chosen = _having(results, runs)
     if chosen:
         yield Part(
             "What a network writes from nothing",
-            "Tokens are chosen one after another up to the first period or <eos>, and what was written is read by "
-            "the grammar. Either each is drawn as it is predicted (sampled), or only from the most probable ones, "
-            "as few as have 95 % of probability together ([[top-p]] 0.95).",
+            "Tokens are chosen one after another up to the first period or <eos>, and the grammar checks the "
+            "result. Each token is drawn from the predicted distribution (sampled), or from the smallest set "
+            "of words with 95 % of the probability ([[top-p]] 0.95).",
             (legality(results, chosen), first_errors(results, chosen)),
         )
 
@@ -50,10 +53,10 @@ def legality(results: Results, runs: tuple[ShownRun, ...]) -> Figure:
         results,
         "legality",
         "Are the sentences that a network writes legal?",
-        "A sentence is legal where the language can say it: every word fits, and agrees with its subject. Means "
-        f"of the trained runs, sampled: {sampled or NOT_MEASURED}. With top-p 0.95: {top_p or NOT_MEASURED}. A "
-        "model that wrote the same sentence again and again could be legal too, so that the share of different "
-        "ones stands beside it.",
+        "Legal sentences, means of the trained runs from the lowest to the highest, sampled: "
+        f"{sampled or NOT_MEASURED}; with top-p 0.95: {top_p or NOT_MEASURED}. A sentence is legal if the "
+        "language can produce it: every word fits, and agrees with its subject. A model that repeats one "
+        "sentence could be legal too, so the second panel shows the share of different sentences.",
         _both(results, LEGAL, "Legal sentences, sampled · top-p 0.95", runs),
         _both(results, DISTINCT, "Different sentences, sampled · top-p 0.95", runs),
         also=_both_ways(STOPPED, WRITTEN),
@@ -61,18 +64,18 @@ def legality(results: Results, runs: tuple[ShownRun, ...]) -> Figure:
 
 
 def first_errors(results: Results, runs: tuple[ShownRun, ...]) -> Figure:
-    """Of what kind the first error is, and how much of it is a possessive whose subject is far."""
+    """The kind of the first error, and how often it is a possessive whose subject is far away."""
     shown = [run for run in runs if run.name in NETWORKS]
-    far = _told(results, FAR_ERRORS)
+    far = _of_compared(results, FAR_ERRORS)
     return figure(
         results,
         "first-errors",
-        "Where does a sentence leave the grammar?",
-        "An illegal sentence is counted by the slot of the grammar that its first error is in; the bars end at "
-        "the share of illegal ones. A model that sees a [[window]] only has to guess a possessive whose subject "
-        "is outside of it. Such errors are this share of the illegal sentences, sampled and with top-p 0.95: "
-        f"{far or NOT_MEASURED}. The largest share that any one slot has, means of the trained runs, sampled: "
-        f"{means(results, COMMONEST.at(SAMPLED), trained(runs))}.",
+        "What is the first error of an illegal sentence?",
+        "A possessive whose subject is outside the [[window]] is this share of the first errors, sampled and "
+        f"with top-p 0.95: {far or NOT_MEASURED}. A model with a window can only guess such a possessive. The "
+        "largest share of any one slot, means of the trained runs, sampled: "
+        f"{means(results, COMMONEST.at(SAMPLED), trained(runs))}. An illegal sentence is counted by the slot of "
+        "the grammar of its first error; the bars end at the share of illegal sentences.",
         stacks(results, ILLEGAL.at(SAMPLED), "error", "Illegal sentences by first error, sampled", shown),
         _both(results, FAR_ERRORS, "Of the illegal ones, possessive outside the window, sampled · top-p", shown),
         PanelGroup((), runs, ()),  # the table has the other runs too
@@ -83,23 +86,23 @@ def first_errors(results: Results, runs: tuple[ShownRun, ...]) -> Figure:
 def writing_by_objective(
     results: Results, runs: Iterable[ShownRun], compared: Iterable[ShownRun]
 ) -> Iterator[Figure]:
-    """What each objective writes: ``compared`` are shown more closely."""
-    chosen, told = _having(results, runs), _having(results, compared)
+    """What each objective writes; ``compared`` are shown in more detail."""
+    chosen, closer = _having(results, runs), _having(results, compared)
     if not chosen:
         return
-    legal = "; ".join(f"{run.label}, {_mean(results, run, LEGAL.at(SAMPLED))}" for run in told)
-    stopped = "; ".join(f"{run.label}, {_mean(results, run, STOPPED.at(SAMPLED))}" for run in told)
+    legal = "; ".join(f"{run.label}, {_mean(results, run, LEGAL.at(SAMPLED))}" for run in closer)
+    stopped = "; ".join(f"{run.label}, {_mean(results, run, STOPPED.at(SAMPLED))}" for run in closer)
     yield figure(
         results,
         "writing",
         "Which objective can write a sentence from nothing?",
-        "Each model writes in the way in which it continues a text, from nothing. Share of legal sentences, "
-        f"sampled: {legal}. Where <eos> comes first there is no sentence, which counts as illegal; its share: "
-        f"{stopped}. How many tokens come before the end, the period included, is shown as well.",
+        f"Share of legal sentences, sampled: {legal}. Each model writes from an empty start, in the way it "
+        "continues a text. If <eos> comes first there is no sentence, which counts as illegal; share of these: "
+        f"{stopped}. The last panel shows the number of tokens before the end, the period included.",
         _both(results, LEGAL, "Legal sentences, sampled · top-p 0.95", chosen),
-        stacks(results, ILLEGAL.at(SAMPLED), "error", "Illegal sentences by first error, sampled", told),
-        _both(results, STOPPED, "Nothing but <eos>, sampled · top-p 0.95", told),
-        _both(results, WRITTEN, "Tokens before the end, sampled · top-p 0.95", told),
+        stacks(results, ILLEGAL.at(SAMPLED), "error", "Illegal sentences by first error, sampled", closer),
+        _both(results, STOPPED, "Nothing but <eos>, sampled · top-p 0.95", closer),
+        _both(results, WRITTEN, "Tokens before the end, sampled · top-p 0.95", closer),
         also=[*_errors(results), *_both_ways(DISTINCT, COMMONEST, FAR_ERRORS)],
     )
 
@@ -115,16 +118,16 @@ def _both_ways(*measures: Measure) -> list[Measure]:
 
 
 def _errors(results: Results) -> Iterator[Measure]:
-    """All that is told of errors by slot, for the table."""
+    """All measures of errors by slot, for the table."""
     for way in (SAMPLED, TOP_P):
         yield from results.over(ILLEGAL.at(way), "error").values()
         yield from (ILLEGAL.at({**way, **place}) for place in (INSIDE, OUTSIDE))
 
 
-def _told(results: Results, measure: Measure) -> str:
+def _of_compared(results: Results, measure: Measure) -> str:
     """A measure of the two runs of the lecture by both decodings."""
     having = results.having(_both_ways(measure))
-    runs = [run for run in results.named(TOLD) if run in having]
+    runs = [run for run in results.named(COMPARED) if run in having]
     return "; ".join(
         f"{run.label}, {' and '.join(_mean(results, run, one) for one in _both_ways(measure))}" for run in runs
     )
