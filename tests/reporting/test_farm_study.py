@@ -102,7 +102,7 @@ def test_nothing_measured_is_said_in_words(drawn: ModuleType) -> None:
 
 def test_the_share_of_a_head_is_read_against_that_of_a_uniform_one_as_it_was_measured(results: Results) -> None:
     (heads,) = [one for part in farm.parts(results) for one in part.figures if one.name == "heads"]
-    assert "which would have 12.5\N{NO-BREAK SPACE}% if all positions had the same" in heads.answer
+    assert "With equal attention on all positions it would be 12.5\N{NO-BREAK SPACE}%" in heads.answer
 
 
 def test_the_attractors_that_the_sentences_speak_of_are_those_of_the_study() -> None:
@@ -113,6 +113,5 @@ def test_the_attractors_that_the_sentences_speak_of_are_those_of_the_study() -> 
 
 def test_every_run_that_the_figures_name_is_one_of_the_study() -> None:
     runs = Configuration({"studies": ["farm"]}).studies["farm"].runs
-    assert {*farm.SIZES, *farm.ENCODINGS} <= runs.keys()
-    variants = {name for name in runs if name.startswith(farm.VARIANTS)}
-    assert variants == set(farm.SIZES) - {"gpt", "gpt-sinusoidal"}
+    assert {*farm.ENCODINGS} <= runs.keys()
+    assert all(any(name.startswith(prefix) for name in runs) for prefix in farm.VARIANTS)

@@ -28,7 +28,7 @@ def test_all_sentences_have_the_window_from_one_place(
 ) -> None:
     monkeypatch.setattr(garden, "WORDS", 7)
     page = build_page(runs=(drawn.trained(), drawn.EXACT, drawn.WINDOW))
-    assert "of 7 words gets" in page
+    assert "of 7 words, gets" in page
     assert page.count("among the last 7 words") == 2
     assert "best outside with 7 words" in page
     assert "5 words" not in page.replace(drawn.WINDOW.label, "")

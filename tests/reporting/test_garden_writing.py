@@ -82,7 +82,7 @@ def test_legality_tells_the_lowest_and_the_highest_run_by_both_decodings(whole: 
     illegal = np.mean([ILLEGAL["window"] * (1 + 0.05 * seed) for seed in range(3)])
     answer = whole["legality"].answer
     assert f"sampled: {100 * (1 - illegal):.1f}\xa0% (model window) to " in answer
-    assert f"With top-p 0.95: {100 * (1 - illegal / 2):.1f}\xa0% (model window) to " in answer
+    assert f"with top-p 0.95: {100 * (1 - illegal / 2):.1f}\xa0% (model window) to " in answer
 
 
 def test_the_bars_of_a_seed_end_at_its_share_of_illegal_sentences(whole: dict[str, Figure]) -> None:

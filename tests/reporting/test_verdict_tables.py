@@ -35,8 +35,8 @@ def test_counts_are_recomputed_from_the_table_of_verdicts(build_page: Build, dra
     compatible = sum(bool(row["compatible"]) for row in rows)
     bounded = open_to - compatible
     assert f"{len(decided)} of them are decided, {open_to} of these" in page.text
-    assert f"{compatible} of those are figures that are reproduced" in page.text
-    assert f"at most about {ALPHA * bounded:.1f} of the {bounded} wrong" in page.text.replace("\n", " ")
+    assert f"The other {compatible} are single numbers that are reproduced" in page.text
+    assert f"For {bounded} of these, chance alone would get at most about {ALPHA * bounded:.1f} wrong" in page.text
 
 
 def test_an_outcome_that_no_claim_has_counts_zero(drawn: ModuleType) -> None:
@@ -65,7 +65,7 @@ def test_what_repeats_or_holds_by_construction_is_shown_and_not_counted(
 ) -> None:
     page = drawn.Page(build_page(page="claims"))
     assert (
-        "repeat a counted one (1), and what is true by construction or a setting of ours (2, of which 2 hold)"
+        "1 statements that repeat a counted one, and 2 that are true by construction or are settings of ours (2 of"
         in page.text
     )
     assert len(page.table("Claims with their verdicts")) == 8

@@ -43,26 +43,26 @@ def reference_section(compared: Sequence[Compared]) -> ReferenceSection:
 def _summary(compared: Sequence[Compared], moved: Sequence[Compared]) -> str:
     if not compared:
         return (
-            "Nothing of this build is compared with a [[reference]]: a quick build never is, another is in the "
-            "studies that have one."
+            "This build is not compared with a [[reference]]. A quick build never is; any other build is, if its "
+            "studies have one."
         )
     same = sum(one.tier == "row" and one.outcome == "same" for one in compared)
     strict = any(one.decides for one in compared if one.tier == "row")
     rule = (
         "libraries and processor are those of the reference, so each must agree"
         if strict
-        else "libraries or processor are others, so that decides nothing"
+        else "libraries or processor differ from those of the reference, so that decides nothing"
     )
     failed = sum(one.failed for one in compared)
-    outcome = f"{failed} of what decides moved" if failed else "nothing that decides moved"
-    told = (
-        f"Against the [[reference]], {outcome}. Of the observations of the same recipe and seed, {same} are the "
-        f"same to a millionth and {len(moved)} are not: {rule}."
+    outcome = f"{failed} of the checks that decide failed" if failed else "no check that decides failed"
+    words = (
+        f"Compared with the [[reference]], {outcome}. Of the observations with the same recipe and seed, {same} are "
+        f"the same to a millionth and {len(moved)} are not: {rule}."
     )
     left = len(moved) - _MOST
     if left <= 0:
-        return told
-    return f"{told} The table leaves out {left} of these; results/comparison.parquet has all."
+        return words
+    return f"{words} The table leaves out {left} of these; results/comparison.parquet has all."
 
 
 def _row(one: Compared) -> tuple[Value, ...]:

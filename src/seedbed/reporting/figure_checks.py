@@ -44,7 +44,10 @@ def check_figures(results: Results) -> None:
         for run in results.study.runs:
             results.values(run, measure)
     results.lookups.assign("the table of variance across seeds")
-    wrong = [*_wrong(results), *(words for one in results.demonstrations.values() for words in _wrong(one))]
+    wrong = list(_wrong(results))
+    for name, one in results.demonstrations.items():
+        one.lookups.assign(f"what figures show of the demonstration {name}")
+        wrong += _wrong(one)
     wrong += _unlisted(results, getattr(module, "LISTED", None), getattr(module, "ELSEWHERE", ()))
     if wrong:
         raise ValueError("\n".join(dict.fromkeys(wrong)))

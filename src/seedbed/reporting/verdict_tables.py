@@ -190,11 +190,10 @@ def chance(judged: Judged) -> str:
     compatible = sum(one.compatible for one in judged.counted)
     wrong = expected_wrong(judged.counted)
     return (
-        f"{decided} of them are decided, {open_to} of these by numbers that other [[seed]]s would change. "
-        f"{compatible} of those are figures that are reproduced: they lie where further runs are expected, and "
-        f"one that is somewhat off may lie there too. Each other such decision is wrong in at most "
-        f"{100 * ALPHA:g}{PERCENT} of cases, so chance alone would get at most about {wrong:.1f} of the "
-        f"{open_to - compatible} wrong."
+        f"{decided} of them are decided, {open_to} of these by numbers that depend on the [[seed]]s. For "
+        f"{open_to - compatible} of these, chance alone would get at most about {wrong:.1f} wrong: each is wrong in at "
+        f"most {100 * ALPHA:g}{PERCENT} of cases. The other {compatible} are single numbers that are reproduced, "
+        "which means that they are compatible with ours; a number that is a little off can be compatible too."
     )
 
 
@@ -204,8 +203,8 @@ def apart(judged: Judged) -> str:
     built = [one for one in judged.built if not one.same_as]
     held = sum(one.outcome == "reproduced" for one in built)
     return (
-        f"Not counted: statements that repeat a counted one ({repeats}), and what is true [[by construction]] or "
-        f"a setting of ours ({len(built)}, of which {held} hold). Those are no evidence."
+        f"Not counted: {repeats} statements that repeat a counted one, and {len(built)} that are true "
+        f"[[by construction]] or are settings of ours ({held} of these hold). They are no evidence."
     )
 
 

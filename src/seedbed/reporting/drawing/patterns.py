@@ -1,4 +1,4 @@
-"""Patterns: a small square for every pair of an output and an input, filled where they hang together."""
+"""Patterns: a small square for each pair of an output and an input, filled if the output depends on the input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Stretch:
     share: float
 
     def words(self) -> str:
-        """Which output hangs on which inputs, and in how many seeds."""
+        """Which output depends on which inputs, and in how many seeds."""
         inputs = f"input {self.first}" if self.first == self.last else f"inputs {self.first} to {self.last}"
         seeds = "" if self.share == 1 else f", in {number(self.share, 'share')} of the seeds"
         return f"output {self.row}: {inputs}{seeds}"
@@ -40,7 +40,7 @@ class Pattern:
     """Outputs by inputs; few marks, since neighbours with the same share are one.
 
     Attributes:
-        rows: For each output a number for each input: the share of seeds in which the output hangs on it.
+        rows: For each output a number for each input: the share of seeds in which the output depends on it.
         small: It is always half as wide, as one of many.
     """
 
@@ -62,11 +62,11 @@ class Pattern:
 
     def words(self) -> str:
         """The panel read out."""
-        return "; ".join(stretch.words() for stretch in self.stretches()) or "no output hangs on an input"
+        return "; ".join(stretch.words() for stretch in self.stretches()) or "no output depends on an input"
 
     def legend(self) -> tuple[Key, ...]:
         """What a filled square means."""
-        filled = Key("seed", "the output in this row hangs on the input in this column")
+        filled = Key("seed", "the output in this row depends on the input in this column")
         paler = Key("above", "the paler, the fewer seeds")
         return (filled, paler) if any(one.share < 1 for one in self.stretches()) else (filled,)
 

@@ -1,7 +1,7 @@
 """The garden study on its page: how close models come to a language that is known, and what they still lack.
 
-Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5. The module ``writing`` has section 5.3, ``dependence``
-4.2 and 5.4, ``objectives`` 6.
+Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5. The module ``writing`` has section 5.3, the module
+``dependence`` 4.2 and 5.4, the module ``objectives`` 6.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The figures on what an output hangs on: every head of every seed, and nothing where nothing was measured."""
+"""The figures on what an output depends on: every head of every seed, and nothing where nothing was measured."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_run_has_a_bar_for_each_layer_that_it_has(whole: dict[str, Figure]) ->
     assert [len(one) for one in labels] == [5, 4]
 
 
-def test_a_square_is_the_share_of_seeds_in_which_the_output_hangs_on_the_input(whole: dict[str, Figure]) -> None:
+def test_a_square_is_the_share_of_seeds_in_which_the_output_depends_on_the_input(whole: dict[str, Figure]) -> None:
     patterns = {one.title: one.drawing for one in whole["dependency"].panels if isinstance(one.drawing, Pattern)}
     assert list(patterns) == ["model flm", "model gru", "model span, its own text", "model span, source"]
     assert patterns["model flm"].rows == ((1, 0, 0), (1, 1, 0), (1, 1, 1))
@@ -137,7 +137,7 @@ def test_a_text_is_left_to_the_table_of_single_numbers(whole: dict[str, Figure])
 
 def test_what_the_masks_forbid_is_told_as_a_number(whole: dict[str, Figure]) -> None:
     answer = whole["dependency"].answer
-    assert "hangs on 100.0\xa0% of the inputs that its mask lets it see, and on 0\xa0% of the others" in answer
+    assert "depends on 100.0\xa0% of the inputs that its mask allows, and on 0\xa0% of the others" in answer
 
 
 def test_what_was_not_measured_is_left_out(drawn: ModuleType) -> None:
