@@ -66,7 +66,7 @@ def results() -> Results:
 def test_a_seed_fails_where_any_number_of_attractors_takes_it_below_three_quarters(results: Results) -> None:
     sentence = farm.headline(results).sentence
     assert "in 100.0\N{NO-BREAK SPACE}% of cases" in sentence
-    assert sentence.endswith("GPT, 2 of 3; no positions, 0 of 3.")
+    assert sentence.endswith("GPT: 2 of 3; no positions: 0 of 3.")
 
 
 def test_the_facts_are_the_lowest_agreement_of_each_encoding(results: Results) -> None:
@@ -76,7 +76,7 @@ def test_the_facts_are_the_lowest_agreement_of_each_encoding(results: Results) -
 
 def test_the_sizes_stand_in_their_order_and_apart_from_the_other_figures(results: Results) -> None:
     figures = {one.name: one for part in farm.parts(results) for one in part.figures}
-    assert "GPT, 2 of 3; large, 2 of 2" in figures["sizes"].answer
+    assert "GPT: 2 of 3; large: 2 of 2" in figures["sizes"].answer
     shown = {row[0] for row in figures["closeness"].table.rows}
     assert shown == {"rnn", "gpt", "gpt-nope", "exact"}
 

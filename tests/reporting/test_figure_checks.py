@@ -47,7 +47,6 @@ def check(monkeypatch: pytest.MonkeyPatch) -> Check:
             yield Part(figures=(figure(results, "one", "What is it?", "It is."),))
 
         module = SimpleNamespace(MEASURES=tuple(measures), parts=parts, __name__="small", **members)
-        monkeypatch.setattr("seedbed.reporting.figure_checks.study_module", lambda name: module)
         monkeypatch.setattr("seedbed.reporting.sections.study_module", lambda name: module)
         check_figures(results())
 

@@ -104,13 +104,15 @@ def _whole(plan: Plan, fresh: Iterable[_Measurement]) -> list[str]:
 
 
 def _declare(plan: Plan, study: str) -> None:
-    """Declare the figures of a study, and draw none."""
+    """Check the figures of a study, and draw none; a quick build lacks runs that figures name."""
     from seedbed.reporting.figure_checks import check_figures
     from seedbed.reporting.results import Results
+    from seedbed.reporting.sections import section_of
 
     table = storage.read_table(OBSERVATIONS, plan.observations()).to_pandas(integer_object_nulls=True)
     with plugins.explained(f"the figures of {study}"):
-        check_figures(Results(table, jobs.shown(plan, study)))
+        results = Results(table, jobs.shown(plan, study))
+        (section_of if plan.configuration.quick else check_figures)(results)
 
 
 def _seen(plan: Plan, measurements: Iterable[_Measurement]) -> Iterator[Seen]:

@@ -56,8 +56,8 @@ def _summary(compared: Sequence[Compared], moved: Sequence[Compared]) -> str:
     failed = sum(one.failed for one in compared)
     outcome = f"{failed} of the checks that decide failed" if failed else "no check that decides failed"
     words = (
-        f"Compared with the [[reference]], {outcome}. Of the observations with the same recipe and seed, {same} are "
-        f"the same to a millionth and {len(moved)} are not: {rule}."
+        f"Compared with the [[reference]], {outcome}. Of the observations with the same recipe and seed, {same} "
+        f"are the same to a millionth and {len(moved)} are not: {rule}."
     )
     left = len(moved) - _MOST
     if left <= 0:

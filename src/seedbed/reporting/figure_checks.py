@@ -10,10 +10,10 @@ from difflib import get_close_matches
 
 from seedbed.messages import nearest
 from seedbed.observations import Scalar, read_condition
+from seedbed.reporting import sections
 from seedbed.reporting.numbers import FORMATS
 from seedbed.reporting.others import IN_THE_TABLE_OF_RUNS
 from seedbed.reporting.results import Lookup, Results
-from seedbed.reporting.sections import headline_of, study_module
 
 #: A word of a condition that nothing has is a mistake if a known one is as near as this. Others, such as a kind of
 #: error, may be missing in a few documents.
@@ -32,10 +32,10 @@ def check_figures(results: Results) -> None:
             shows a unit that neither an observation nor `numbers.FORMATS` has; or a trained run is in no list of a
             study whose main figure lists its runs.
     """
-    module = study_module(results.study.name)
+    module = sections.study_module(results.study.name)
     if module is None:
         return
-    headline_of(results)
+    sections.headline_of(results)
     results.lookups.assign("the headline")
     for _ in module.parts(results):
         pass
@@ -114,5 +114,5 @@ def _unlisted(results: Results, listed: Iterable[str] | None, elsewhere: Iterabl
         if run.name not in known:
             yield (
                 f"{results.study.name}: the run {run.name} is in no figure: add it to LISTED, the runs of the "
-                f"main figure, or to ELSEWHERE, in {study_module(results.study.name).__name__}"
+                f"main figure, or to ELSEWHERE, in {sections.study_module(results.study.name).__name__}"
             )

@@ -335,7 +335,7 @@ class Results:
 
 #: Metrics that every trained run has, whatever its study.
 PARAMETERS = Measure("parameters", "parameters", "parameters", "count", training=True)
-TOKENS = Measure("tokens", "training tokens", "tokens", "count", training=True)
+TOKENS = Measure("tokens", "scored tokens", "tokens", "count", training=True)
 BEST_EPOCH = Measure("best_epoch", "best epoch", "best_epoch", "count", training=True)
 DIVERGED = Measure("diverged", "diverged", "diverged", "count", training=True)
 

@@ -27,7 +27,7 @@ def runs_table(results: Results) -> Table:
         Column("label", "what it is"),
         Column("seeds", "seeds"),
         Column("parameters", "parameters"),
-        Column("tokens", "training tokens"),
+        Column("tokens", "scored tokens"),
         Column("best_epoch", "best epoch"),
         Column("diverged", "diverged"),
     )

@@ -191,9 +191,10 @@ def chance(judged: Judged) -> str:
     wrong = expected_wrong(judged.counted)
     return (
         f"{decided} of them are decided, {open_to} of these by numbers that depend on the [[seed]]s. For "
-        f"{open_to - compatible} of these, chance alone would get at most about {wrong:.1f} wrong: each is wrong in at "
-        f"most {100 * ALPHA:g}{PERCENT} of cases. The other {compatible} are single numbers that are reproduced, "
-        "which means that they are compatible with ours; a number that is a little off can be compatible too."
+        f"{open_to - compatible} of these, chance alone would get at most about {wrong:.1f} wrong: each is "
+        f"wrong in at most {100 * ALPHA:g}{PERCENT} of cases. The other {compatible} are single numbers that "
+        "are reproduced, which means that they are compatible with ours; a number that is a little off can be "
+        "compatible too."
     )
 
 

@@ -58,7 +58,7 @@ def headline(results: Results) -> Headline:
     if not runs:
         return Headline("The farm study has no finite result in this build.")
     seen = means(results, IN_TRAINING, _models(results))
-    failures = "; ".join(f"{run.label}, {_failures(results, run)}" for run in runs)
+    failures = "; ".join(f"{run.label}: {_failures(results, run)}" for run in runs)
     return Headline(
         f"With {SEEN} nouns between subject and verb, as many as training ever has, the networks find the right "
         f"form of the verb in {seen} of cases. With {SEEN + 1} to {MOST} nouns, the number of seeds that fall "
@@ -205,7 +205,7 @@ def _at(results: Results, measure: Measure) -> PanelGroup:
 def sizes(results: Results) -> Figure:
     """What the initial size of the position vectors changes."""
     runs = _sizes(results)
-    failures = "; ".join(f"{run.label}, {_failures(results, run)}" for run in runs if lowest(results, run, BEYOND))
+    failures = "; ".join(f"{run.label}: {_failures(results, run)}" for run in runs if lowest(results, run, BEYOND))
     return figure(
         results,
         "sizes",
