@@ -101,8 +101,8 @@ class Part:
     """Some figures of a study under a heading of their own.
 
     Attributes:
-        title: The heading; a part without one just stands below the study's runs.
-        text: What stands below the heading; ``[[word]]`` links the glossary.
+        title: The heading; a part without one follows the study's runs.
+        text: The text below the heading; ``[[word]]`` links the glossary.
         figures: The figures.
     """
 
@@ -153,5 +153,5 @@ def _seed_value(run: ShownRun, value: float | None, measure: Measure) -> Value:
 
 
 def unique(measures: Iterable[Measure]) -> tuple[Measure, ...]:
-    """The measures without what stands there already under the same key."""
+    """The measures, each key once."""
     return tuple({measure.key: measure for measure in measures}.values())

@@ -34,7 +34,7 @@ IN_THE_TABLE_OF_RUNS = {one.metric for one in (PARAMETERS, TOKENS, BEST_EPOCH, D
 #: A condition with more values than this, or several, are a heat map instead of a panel each.
 MOST_PANELS = 4
 
-#: Words of a condition are bars up to so many rows, with every seed a dot, and a heat map beyond.
+#: Words of a condition are bars up to this number of rows, with a dot for each seed, and a heat map beyond.
 MOST_ROWS = 60
 
 #: A figure with more marks than this is a table only: the page stays small.

@@ -310,7 +310,7 @@ class Results:
         return measure.unit == "share" and bool(cells) and all(cell.n and 0 <= cell.value <= 1 for cell in cells)
 
     def mean(self, run: ShownRun, measure: Measure) -> float | None:
-        """The mean over the measured seeds; none where there is none."""
+        """The mean over the measured seeds, or none without one."""
         interval = self.interval(run, measure)
         return interval.mean if interval.n else None
 

@@ -74,7 +74,7 @@ def measures_of(results: Results) -> tuple[Measure, ...]:
 
 
 def study_module(study: str):  # type: ignore[no-untyped-def]  # noqa: ANN201 - a plug-in's module has the type Any
-    """The module or package that declares the figures of a study; none where there is none."""
+    """The module or package that declares the figures of a study; or none."""
     file = study.replace("-", "_")
     known = file.isidentifier() and importlib.util.find_spec(f"{STUDIES}.{file}")
     return importlib.import_module(f"{STUDIES}.{file}") if known else None

@@ -65,13 +65,13 @@ class Links:
 
 @dataclass(frozen=True)
 class Status:
-    """A word with a sign, so that it is told by more than its colour."""
+    """A word with a sign, so that its meaning does not depend on colour."""
 
     word: str
 
     @property
     def sign(self) -> str:
-        """The sign that stands before the word."""
+        """The sign before the word."""
         return SIGNS[self.word]
 
 
@@ -111,7 +111,7 @@ class Column:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its names in a CSV: the column ``interval`` is its two ends, whatever stands in its rows."""
+        """Its names in a CSV: the column ``interval`` is its two ends, whatever its rows hold."""
         return ("low", "high") if self.key == "interval" else (self.key,)
 
 
@@ -154,7 +154,7 @@ class Table:
 
     @property
     def large(self) -> bool:
-        """Whether it is too large to stand on the page."""
+        """Whether it is too large for the page."""
         return len(self.rows) * len(self.columns) > MOST_CELLS
 
     def choices(self, key: str) -> list[str]:
@@ -246,7 +246,7 @@ def _text(value: Value) -> str:
 
 
 def _machine(value: Value, fields: int) -> list[str]:
-    """A value in so many fields; what is no interval stands in each of them."""
+    """A value as this number of fields; what is no interval is repeated in each."""
     if isinstance(value, Interval):
         return [_digits(value.low), _digits(value.high)]
     if value is None:

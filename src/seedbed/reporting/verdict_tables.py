@@ -174,8 +174,8 @@ def summary(judged: Judged) -> str:
     if none_run(judged):
         return f"None of the {len(judged.counted)} [[claim]]s is about what was built here."
     found = counts(judged.counted)
-    told = ", ".join(f"{n} [[{outcome}]]" for outcome, n in found.items() if n or outcome in _ALWAYS)
-    return f"Of {len(judged.counted)} [[claim]]s: {told}."
+    words = ", ".join(f"{n} [[{outcome}]]" for outcome, n in found.items() if n or outcome in _ALWAYS)
+    return f"Of {len(judged.counted)} [[claim]]s: {words}."
 
 
 _ALWAYS = ("reproduced", "contradicted")
@@ -216,7 +216,7 @@ def reasons(judged: Judged) -> dict[str, int]:
 
 
 def claims_table(name: str, verdicts: Sequence[Verdict], judged: Judged, places: Places) -> Table:
-    """A row for each claim: where it stands, what it says, its outcome, why, and its evidence."""
+    """A row for each claim: its section, what it says, its outcome, why, and its evidence."""
     columns = (
         Column("section", "lecture"),
         Column("says", "claim"),

@@ -1,6 +1,6 @@
 """The paper that panels are drawn on: its sizes, colours, axes, ticks and texts.
 
-A panel is 360 pixels wide, so that it fills a phone and two stand side by side elsewhere; a small one is half as
+A panel is 360 pixels wide, so that it fills a phone and two fit side by side elsewhere; a small one is half as
 wide. It holds marks, ticks and labels only; titles, captions and keys are text of the page.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from seedbed.reporting.drawing.marks import Axis, Shading
 
 #: Colours by role. In the SVG each becomes a CSS variable of that name, which the style sheet sets for light and
-#: dark; as they stand here they suit rasterised marks in both. The two hues differ for every kind of colour sight.
+#: dark; as they are here they suit rasterised marks in both. The two hues differ for every kind of colour sight.
 COLORS = {
     "ink": "#4c5a61",
     "muted": "#7b868c",
@@ -95,7 +95,7 @@ AGAINST: dict[str, Any] = {"color": COLORS["ink"], "linewidth": 1.1, "linestyle"
 def canvas(
     pixels: tuple[float, float], left: float, top: float = 0, bottom: float = BOTTOM
 ) -> tuple[Figure, Axes]:
-    """A figure of so many pixels (of which 72 make an inch, as in SVG) and its axes, of which nothing is drawn."""
+    """A figure of a size in pixels (72 to an inch, as in SVG) and its axes, of which nothing is drawn."""
     from matplotlib.figure import Figure
 
     width, height = pixels

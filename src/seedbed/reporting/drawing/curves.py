@@ -44,7 +44,7 @@ class Curve:
     Attributes:
         label: Whose it is.
         points: Its points, from left to right.
-        role: Whether it is one seed's, the mean over seeds, or another run's mean, which stands behind in grey.
+        role: Whether it is one seed's, the mean over seeds, or another run's mean, which is behind in grey.
         contrast: Whether it has the contrasting colour, dashes and triangles.
         ring: The position of its ringed point.
     """
@@ -66,8 +66,8 @@ class Curves:
         y: The axis of their values; the panels of a figure share its limits.
         mark: A value that they are read against.
         band: A shaded range of ``x``.
-        seeds: What a curve stands for, and what a contrasting one does.
-        rings: What a ring stands for.
+        seeds: What a curve means, and what a contrasting one means.
+        rings: What a ring means.
         small: Whether the panel is half as wide, as one of many.
     """
 
@@ -105,8 +105,10 @@ class Curves:
         for contrast, shape in ((False, "curve"), (True, "dashes")):
             if ("seed", contrast) in kinds:
                 yield Key(shape, self.seeds[contrast])
-        yield from (Key("average", "mean over seeds"),) if "mean" in {role for role, _ in kinds} else ()
-        yield from (Key("other", "mean of another run"),) if "other" in {role for role, _ in kinds} else ()
+        roles = {role for role, _ in kinds}
+        if "mean" in roles:
+            yield Key("average", "mean over seeds" if "seed" in roles else "measured once, without a seed")
+        yield from (Key("other", "mean of another run"),) if "other" in roles else ()
         yield from (Key("ring", self.rings),) if any(curve.ring is not None for curve in self.curves) else ()
         yield from self.mark.legend() if self.mark else ()
         yield from (Key("band", self.band.words),) if self.band else ()

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LINE = 27  # where the dots of a row stand below its top
-MEAN = LINE + 11  # where their mean stands
+LINE = 27  # the dots of a row, in pixels below its top
+MEAN = LINE + 11  # their mean
 
 #: Kind of a span → what the key says of it.
 SPANS = {
@@ -81,7 +81,7 @@ class Group:
 
     Attributes:
         values: Seed → value; those that are no finite number are not drawn: the row's note tells them.
-        mean: Where the mean's mark stands; none without one.
+        mean: The place of the mean's mark; none without one.
         spans: The lines below the dots.
         contrast: Whether its marks are contrasting triangles instead of circles.
         hollow: Whether they are hollow, as those of a reference.
@@ -128,7 +128,7 @@ class Dots:
         mark: What all rows are read against.
         band: A range that is shaded behind all rows.
         limits: The ends of the axis; what lies beyond is an arrow at its edge. None: all that there is.
-        seeds: What a dot stands for, and what a triangle does.
+        seeds: What a dot means, and what a triangle means.
         small: Whether it is half as wide, as one of many.
     """
 

@@ -101,7 +101,7 @@ class Heat:
         return figure
 
     def _column(self, axes: Axes, at: int, y: float, width: float, levels: int) -> None:
-        """The label of a column, as wide as so many cells; a long one at either end begins or stops there."""
+        """The label of a column, as wide as so many cells; a long one at either end begins or ends there."""
         label, count = self.columns[at], len(self.columns)
         outermost = at in (0, count - 1) and LETTER * len(label) > width
         side: Side = "center" if not outermost else "left" if at == 0 else "right"
@@ -139,5 +139,5 @@ class Heat:
 
 
 def _letters(pixels: float) -> int:
-    """How many letters a label has room for within so many pixels, and one more that parts it from the next."""
+    """How many letters of a label fit into a number of pixels, and one more that parts it from the next."""
     return max(1, int(pixels / LETTER) - 1)

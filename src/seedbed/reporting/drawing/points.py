@@ -33,7 +33,7 @@ class Point:
     """A point.
 
     Attributes:
-        label: What it stands for.
+        label: What it is.
         x: Its first number.
         y: Its second one.
         contrast: Whether it is a contrasting triangle.
@@ -52,13 +52,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Points:
-    """Points over two axes; the labels of both are told, that of ``x`` is drawn too.
+    """Points over two axes; the labels of both are in the words, that of ``x`` is drawn too.
 
     Attributes:
         points: The points.
         x: The first axis.
         y: The second axis; the panels of a figure share the limits of both.
-        kinds: What a dot stands for, and what a triangle does.
+        kinds: What a dot means, and what a triangle means.
         mark: A value that ``y`` is read against.
         small: It is always half as wide, as one of many.
     """

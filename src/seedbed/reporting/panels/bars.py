@@ -23,7 +23,7 @@ def bars(
     mark: Mark | None = None,
     prefix: str = "",
 ) -> PanelGroup:
-    """A measure by the values of a condition: a panel a run, a row a value, a bar up to the mean, seeds as dots.
+    """A measure by the values of a condition: one panel for each run, one row for each value, seeds as dots.
 
     Args:
         results: The study's results.
@@ -39,7 +39,7 @@ def bars(
 
 
 def named_bars(results: Results, places: Mapping[str, Measure], mark: Mark | None = None) -> PanelGroup:
-    """Measures of one unit under names of their own: a panel a run, a row for each that the run has."""
+    """Measures of one unit under names of their own: one panel for each run, one row for each that the run has."""
     having = {
         run: {label: one for label, one in places.items() if run in results.having([one])}
         for run in results.having(places.values())

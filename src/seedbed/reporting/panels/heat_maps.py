@@ -63,7 +63,7 @@ def heat_map_of_runs(
 
 
 def _cell(results: Results, run: ShownRun, measure: Measure | None) -> Tile:
-    """The mean over the seeds, told with every seed."""
+    """The mean over the seeds, with words that name every seed."""
     if measure is None:
         return Tile(None, "")
     values = [value for value in results.values(run, measure).values() if value is not None]

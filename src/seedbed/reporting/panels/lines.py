@@ -1,7 +1,7 @@
-"""Lines over a number among the conditions, such as a distance or a layer: a small panel a run.
+"""Lines over a number among the conditions, such as a distance or a layer: a small panel for each run.
 
-Every seed is a thin line and their mean a thick one; the other runs' means stand behind in grey, so that runs are
-compared without a colour for each.
+Every seed is a thin line and their mean a thick one. The means of the other runs are behind them in grey, so runs can
+be compared without a colour for each.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def lines_beside(
 ) -> PanelGroup:
     """The same with two runs in a panel, such as adapted beside from scratch; it has the first run's label.
 
-    ``seeds`` says what a plain line stands for, and what a dashed one does.
+    ``seeds`` says what a plain line means, and what a dashed one means.
     """
     places, chosen = _places(results, measure, over), tuple(pairs)
     runs = tuple(dict.fromkeys(run for pair in chosen for run in pair))

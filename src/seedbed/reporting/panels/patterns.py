@@ -14,7 +14,7 @@ from seedbed.reporting.results import Measure, Results, ShownRun
 def patterns(results: Results, measures: Iterable[Measure]) -> PanelGroup:
     """Measures whose observations are texts such as ``100 110 111``, a row an output.
 
-    The group has no measures, since its table would have no numbers: the texts stand in that of single numbers.
+    The group has no measures, since its table would have no numbers: the texts are in that of single numbers.
     """
     known = tuple(measures)
     runs = results.having(known)

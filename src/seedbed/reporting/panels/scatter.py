@@ -31,7 +31,7 @@ def scatter(
         results: The study's results.
         measures: What is shown across and up; their own conditions are kept, their labels name the axes.
         over: The further condition keys, such as layer and head, whose values are the points.
-        kinds: What a dot stands for, the lowest value of the first key, and what a triangle does, the others.
+        kinds: What a dot means (the lowest value of the first key), and what a triangle means (the others).
         runs: The panels; none: every run that has both.
         line: What the one that goes up is read against: the mean of each run.
     """

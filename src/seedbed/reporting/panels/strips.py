@@ -27,7 +27,7 @@ def strip(
     Args:
         results: The study's results.
         measure: What is shown.
-        title: Stands above the panel; the measure's label where there is none.
+        title: The title of the panel; the measure's label if it is empty.
         runs: The rows; none: every run that has it.
         mark: A value that all rows are read against.
         band: A shaded range.
@@ -64,7 +64,7 @@ def contrast(
 ) -> PanelGroup:
     """Two measures of a run on one row, such as inside and outside of a window.
 
-    ``seeds`` says what a dot stands for, and what a triangle does.
+    ``seeds`` says what a dot means, and what a triangle means.
     """
     chosen = results.having(measures) if runs is None else tuple(runs)
     rows = tuple(_contrasted(results, run.label, ((run, measures[0]), (run, measures[1]))) for run in chosen)

@@ -87,7 +87,7 @@ def parts(results: Results) -> Iterator[Part]:
 
 
 def agreement(results: Results) -> Figure:
-    """The page's first figure of the study: agreement by the number of attractors, a panel a run."""
+    """The page's first figure of the study: agreement by the number of attractors, one panel for each run."""
     far = lowest_and_highest(results, FARTHEST, _models(results)) or NOT_MEASURED
     seen = Shading(0, SEEN, "attractors in training")
     return figure(
