@@ -1,4 +1,4 @@
-// The page is complete without this: it adds sorting, filtering and the glossary's meanings in place.
+// A page is complete without this. It adds sorting, filtering and the meaning of a word where the word is.
 "use strict";
 
 // A cell's value: numbers as numbers, text as text, nothing (missing, undefined, non-finite) as null.

@@ -31,6 +31,9 @@ COLUMNS = (
 
 Scalar = str | int | float
 
+#: The study of the rows of demonstrations, which belong to no study; their run is the name of the demonstration.
+DEMONSTRATIONS = "demonstrations"
+
 
 @dataclass(frozen=True)
 class Observation:

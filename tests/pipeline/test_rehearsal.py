@@ -128,7 +128,7 @@ def test_what_would_fail_in_a_job_is_said_with_its_key(project: Project, old: st
 def test_a_file_of_figures_that_lacks_what_it_must_define_is_found_out(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("seedbed.reporting.page._module", lambda study: ModuleType("letters"))
+    monkeypatch.setattr("seedbed.reporting.sections.study_module", lambda study: ModuleType("letters"))
     with pytest.raises(ConfigError, match=r"the figures of letters: .*no attribute 'parts'"):
         rehearse(_plan(project))
 

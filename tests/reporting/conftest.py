@@ -14,8 +14,12 @@ import pandas as pd
 import pytest
 
 from seedbed.observations import COLUMNS, Observation, rows
-from seedbed.reporting.claims import Judged
-from seedbed.reporting.results import Run, Study
+from seedbed.reporting.pages import claims as pages_claims
+from seedbed.reporting.pages import index as pages_index
+from seedbed.reporting.pages import study as pages_study
+from seedbed.reporting.pages.site import Site
+from seedbed.reporting.results import ShownRun, ShownStudy
+from seedbed.reporting.verdict_tables import Judged
 from seedbed.statistics.claims import Claim, Excluded
 from seedbed.statistics.comparison import Compared
 from seedbed.statistics.observed import Cell
@@ -25,9 +29,9 @@ TEMPLATES = Path(__file__).parents[2] / "report"
 FLOOR = 1.2961  # nats: a perplexity of 3.655
 TOKENS = {"all": 24100, "withheld": 1350, "other": 22750}
 
-EXACT = Run("exact", "The language itself", "reference")
-WINDOW = Run("exact-window-5", "The best that 5 words allow", "reference")
-NGRAM = Run("ngram", "6-grams, counted", "reference")
+EXACT = ShownRun("exact", "The language itself", "reference")
+WINDOW = ShownRun("exact-window-5", "The best that 5 words allow", "reference")
+NGRAM = ShownRun("ngram", "6-grams, counted", "reference")
 
 #: Run → excess in withheld and in other sentences, in nats, and the possessive's probability outside the window.
 LEVELS = {
@@ -45,11 +49,11 @@ LEVELS = {
 }
 
 
-def trained(name: str = "flm", seeds: int = 5, label: str = "Causal Transformer") -> Run:
-    return Run(name, label, "trained", tuple(range(seeds)))
+def trained(name: str = "flm", seeds: int = 5, label: str = "Causal Transformer") -> ShownRun:
+    return ShownRun(name, label, "trained", tuple(range(seeds)))
 
 
-def full_study() -> tuple[Run, ...]:
+def full_study() -> tuple[ShownRun, ...]:
     """Runs as many and as various as those of the garden study."""
     five = {
         "flm": "Transformer",
@@ -74,7 +78,7 @@ def full_study() -> tuple[Run, ...]:
     return (*runs, EXACT, WINDOW, NGRAM, *(trained(name, 3, label) for name, label in three.items()))
 
 
-def study(*runs: Run, **changes: object) -> Study:
+def study(*runs: ShownRun, **changes: object) -> ShownStudy:
     plain = {
         "name": "garden",
         "title": "The garden",
@@ -83,7 +87,7 @@ def study(*runs: Run, **changes: object) -> Study:
         "rebuilt": True,
         "runs": runs,
     }
-    return Study(**plain | changes)  # type: ignore[arg-type]
+    return ShownStudy(**plain | changes)  # type: ignore[arg-type]
 
 
 def _training(rng: np.random.Generator) -> list[Observation]:
@@ -104,7 +108,7 @@ def _training(rng: np.random.Generator) -> list[Observation]:
     return out
 
 
-def _perplexity(run: Run, rng: np.random.Generator | None) -> list[Observation]:
+def _perplexity(run: ShownRun, rng: np.random.Generator | None) -> list[Observation]:
     noise = rng.normal(0, 1, 3) if rng else np.zeros(3)
     levels = LEVELS.get(run.name, (0.65, 0.012, 0.98))
     withheld, other = levels[0] + 0.03 * noise[0], levels[1] + 0.001 * noise[1]
@@ -126,7 +130,7 @@ def _perplexity(run: Run, rng: np.random.Generator | None) -> list[Observation]:
     return out
 
 
-def _pronouns(run: Run, rng: np.random.Generator | None) -> list[Observation]:
+def _pronouns(run: ShownRun, rng: np.random.Generator | None) -> list[Observation]:
     outside = LEVELS.get(run.name, (0.0, 0.0, 0.98))[2] - (abs(rng.normal(0, 0.01)) if rng else 0.0)
     out = []
     for name, n, right in (("inside", 640, (1 + outside) / 2), ("outside", 333, outside)):
@@ -144,7 +148,7 @@ def table(drawn: list[dict[str, object]]) -> pd.DataFrame:
     return frame.astype({"seed": "Int64", "n": "Int64", "value": float, "item_error": float})
 
 
-def draw_observations(*runs: Run, study_name: str = "garden") -> pd.DataFrame:
+def draw_observations(*runs: ShownRun, study_name: str = "garden") -> pd.DataFrame:
     found: list[dict[str, object]] = []
     for run in runs:
         for seed in run.seeds or (None,):
@@ -156,7 +160,7 @@ def draw_observations(*runs: Run, study_name: str = "garden") -> pd.DataFrame:
     return table(found)
 
 
-def draw_timings(*runs: Run, study_name: str = "garden") -> pd.DataFrame:
+def draw_timings(*runs: ShownRun, study_name: str = "garden") -> pd.DataFrame:
     rng = np.random.default_rng(7)
     found: list[dict[str, object]] = []
     for run in runs:
@@ -285,39 +289,52 @@ def drawn() -> ModuleType:
     return sys.modules[__name__]
 
 
+def site_of(*studies: ShownStudy) -> Site:
+    return Site({one.name: one.title for one in studies}, False, TEMPLATES)
+
+
+def build_site(
+    observations: pd.DataFrame, timings: pd.DataFrame, studies: list[ShownStudy], claims: Judged
+) -> dict[str, str]:
+    """The file of each page of some studies → its text; a study's page has all the claims."""
+    site = site_of(*studies)
+    pages = {
+        "index": pages_index.build(site, studies, observations, timings, claims, (), PROVENANCE, FINGERPRINT),
+        "claims": pages_claims.build(site, studies, (), observations, claims, FINGERPRINT),
+        **{one.name: pages_study.build(site, one, observations, claims, FINGERPRINT) for one in studies},
+    }
+    return {f"{name}.html": text for name, text in pages.items()}
+
+
 def _page(
     observations: pd.DataFrame | None = None,
-    runs: tuple[Run, ...] = (trained(), EXACT),
+    runs: tuple[ShownRun, ...] = (trained(), EXACT),
     timings: pd.DataFrame | None = None,
     claims: Judged | None = None,
     compared: tuple[Compared, ...] = (),
+    page: str = "study",
     **changes: object,
 ) -> str:
-    from seedbed.reporting.page import build
-
     observations = draw_observations(*runs) if observations is None else observations
     timings = draw_timings(*runs) if timings is None else timings
-    return build(
-        observations,
-        timings,
-        [study(*runs, **changes)],
-        claims or judged(),
-        compared,
-        PROVENANCE,
-        TEMPLATES,
-        FINGERPRINT,
-    )
+    one, found = study(*runs, **changes), claims or judged()
+    site = site_of(one)
+    if page == "index":
+        return pages_index.build(site, [one], observations, timings, found, compared, PROVENANCE, FINGERPRINT)
+    if page == "claims":
+        return pages_claims.build(site, [one], (), observations, found, FINGERPRINT)
+    return pages_study.build(site, one, observations, found, FINGERPRINT)
 
 
 @pytest.fixture(scope="session")
 def build_page() -> Callable[..., str]:
-    """Builds a page of one garden study; what is not given is drawn, and a page of nothing else is drawn once."""
-    plain: list[str] = []
+    """Builds a page of one garden study; what is not given is drawn, and a page of nothing else is built once."""
+    plain: dict[str, str] = {}
 
-    def page(*tables: pd.DataFrame | None, **given: object) -> str:
+    def page(*tables: pd.DataFrame | None, page: str = "study", **given: object) -> str:
         if tables or given:
-            return _page(*tables, **given)  # type: ignore[arg-type]
-        plain[:] = plain or [_page()]
-        return plain[0]
+            return _page(*tables, page=page, **given)  # type: ignore[arg-type]
+        plain[page] = plain.get(page) or _page(page=page)
+        return plain[page]
 
     return page

@@ -10,7 +10,7 @@ import pytest
 from seedbed.reporting.drawing.canvas import COLORS, LETTER, WIDTH
 from seedbed.reporting.drawing.curves import Curve, Curves
 from seedbed.reporting.drawing.dots import Dots, Group, Row, Span
-from seedbed.reporting.drawing.heat import Cell, Heat, HeatRow
+from seedbed.reporting.drawing.heat import Heat, HeatRow, Tile
 from seedbed.reporting.drawing.marks import Axis, Mark
 from seedbed.reporting.drawing.patterns import Pattern
 from seedbed.reporting.drawing.points import Point, Points
@@ -94,7 +94,7 @@ def test_a_pattern_has_a_mark_for_each_stretch_of_equal_shares(rows: tuple[tuple
 
 def labels(*columns: str) -> dict[str, tuple[float, float, str]]:
     """The labels below the columns of a heat map: text → left end and height in pixels, and tooltip."""
-    row = HeatRow("layer 1", tuple(Cell(None, "") for _ in columns))
+    row = HeatRow("layer 1", tuple(Tile(None, "") for _ in columns))
     figure = Heat((row,), columns, "share", (0.0, 1.0)).figure()
     (axes,) = figure.axes
     found = {}
@@ -148,7 +148,7 @@ def test_the_line_of_the_floor_stops_short_of_the_rows_words() -> None:
     svg = draw(dots(), "p", "Loss")
     dashed = re.search(r"\.(s[0-9a-f]+)\{[^}]*dasharray", svg)
     assert dashed
-    (line,) = re.findall(rf'<path d="M ([0-9.]+) ([0-9.]+) L [0-9.]+ ([0-9.]+)" class="{dashed[1]}"', svg)
+    (line,) = re.findall(rf'<path d="M ([0-9.]+) ([0-9.]+) [0-9.]+ ([0-9.]+)" class="{dashed[1]}"', svg)
     top, bottom = sorted(float(y) for y in line[1:])
     baselines = [float(y) for y in re.findall(r'<text x="[0-9.]+" y="([0-9.]+)"[^>]*>(?:flm|3.85, n = 3)<', svg)]
     assert len(baselines) == 2
@@ -190,5 +190,5 @@ def test_many_marks_become_pixels() -> None:
 
 
 def test_importing_figures_leaves_matplotlib_alone() -> None:
-    code = "import seedbed.reporting.page, sys; sys.exit('matplotlib' in sys.modules)"
+    code = "import seedbed.reporting.pages.study, sys; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -10,17 +10,17 @@ import pytest
 
 from seedbed.configuration.configuration import Configuration
 from seedbed.observations import Observation, Scalar, rows
-from seedbed.reporting.results import Results, Run, Study
+from seedbed.reporting.results import Results, ShownRun, ShownStudy
 from seedbed.reporting.studies import farm
 
 RUNS = (
-    Run("rnn", "RNN", "trained", (0, 1)),
-    Run("gpt", "GPT", "trained", (0, 1, 2)),
-    Run("gpt-nope", "no positions", "trained", (0, 1, 2)),
-    Run("gpt-sd-100", "large", "trained", (0, 1)),
-    Run("exact", "the language itself", "reference"),
+    ShownRun("rnn", "RNN", "trained", (0, 1)),
+    ShownRun("gpt", "GPT", "trained", (0, 1, 2)),
+    ShownRun("gpt-nope", "no positions", "trained", (0, 1, 2)),
+    ShownRun("gpt-sd-100", "large", "trained", (0, 1)),
+    ShownRun("exact", "the language itself", "reference"),
 )
-STUDY = Study("farm", "The farm", "Lead.", "farm", True, RUNS)
+STUDY = ShownStudy("farm", "The farm", "Lead.", "farm", True, RUNS)
 #: The agreement of a seed with 4 to 8 attractors, of each run.
 BEYOND = {
     "rnn": (1.0, 1.0),
@@ -66,7 +66,7 @@ def results() -> Results:
 def test_a_seed_fails_where_any_number_of_attractors_takes_it_below_three_quarters(results: Results) -> None:
     sentence = farm.headline(results).sentence
     assert "in 100.0\N{NO-BREAK SPACE}% of cases" in sentence
-    assert sentence.endswith("GPT, 2 of 3; no positions, 0 of 3.")
+    assert sentence.endswith("GPT: 2 of 3; no positions: 0 of 3.")
 
 
 def test_the_facts_are_the_lowest_agreement_of_each_encoding(results: Results) -> None:
@@ -76,7 +76,7 @@ def test_the_facts_are_the_lowest_agreement_of_each_encoding(results: Results) -
 
 def test_the_sizes_stand_in_their_order_and_apart_from_the_other_figures(results: Results) -> None:
     figures = {one.name: one for part in farm.parts(results) for one in part.figures}
-    assert "GPT, 2 of 3; large, 2 of 2" in figures["sizes"].answer
+    assert "GPT: 2 of 3; large: 2 of 2" in figures["sizes"].answer
     shown = {row[0] for row in figures["closeness"].table.rows}
     assert shown == {"rnn", "gpt", "gpt-nope", "exact"}
 
@@ -102,7 +102,7 @@ def test_nothing_measured_is_said_in_words(drawn: ModuleType) -> None:
 
 def test_the_share_of_a_head_is_read_against_that_of_a_uniform_one_as_it_was_measured(results: Results) -> None:
     (heads,) = [one for part in farm.parts(results) for one in part.figures if one.name == "heads"]
-    assert "which would have 12.5\N{NO-BREAK SPACE}% if all positions had the same" in heads.answer
+    assert "With equal attention on all positions it would be 12.5\N{NO-BREAK SPACE}%" in heads.answer
 
 
 def test_the_attractors_that_the_sentences_speak_of_are_those_of_the_study() -> None:
@@ -113,6 +113,5 @@ def test_the_attractors_that_the_sentences_speak_of_are_those_of_the_study() -> 
 
 def test_every_run_that_the_figures_name_is_one_of_the_study() -> None:
     runs = Configuration({"studies": ["farm"]}).studies["farm"].runs
-    assert {*farm.SIZES, *farm.ENCODINGS} <= runs.keys()
-    variants = {name for name in runs if name.startswith(farm.VARIANTS)}
-    assert variants == set(farm.SIZES) - {"gpt", "gpt-sinusoidal"}
+    assert {*farm.ENCODINGS} <= runs.keys()
+    assert all(any(name.startswith(prefix) for name in runs) for prefix in farm.VARIANTS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 import numpy as np
@@ -12,8 +12,8 @@ import pytest
 from seedbed.observations import Observation, rows
 from seedbed.reporting.drawing.marks import Mark
 from seedbed.reporting.figures import Part
-from seedbed.reporting.garden_objectives import learnt
-from seedbed.reporting.results import Measure, Results, Run
+from seedbed.reporting.results import Measure, Results, ShownRun
+from seedbed.reporting.studies.garden.objectives import objectives_part
 
 PERPLEXITY = Measure("perplexity", "perplexity", "loss", "perplexity", {"sentences": "all"}, exponentiated=True)
 BY_BAYES = ("flm", "plm", "plm-encoder-decoder", "window")
@@ -33,10 +33,6 @@ def measured(name: str, seed: int | None, epochs: Iterable[int] = (1, 2, 6)) -> 
         *(Observation("validation_loss", 1.4 - epoch / 50 + shift, {"epoch": epoch}, "nat") for epoch in epochs),
         Observation("loss", 1.3 + shift, {"sentences": "all"}, "nat"),
     ]
-    if name == "mlm":
-        shown = {"example_read": "she <mask> it", "example_asked": "picks"}
-        found += [Observation(metric, math.nan, {"first": "picks"}, text=text) for metric, text in shown.items()]
-        found.append(Observation("example_tokens", 1, {"first": "picks"}, "count"))
     if name.startswith("span"):
         for words, divergence in DIVERGENCES.items():
             found.append(Observation("infill_excess", divergence, {"words": words}, "nat", 500))
@@ -56,20 +52,30 @@ def measured(name: str, seed: int | None, epochs: Iterable[int] = (1, 2, 6)) -> 
     return found
 
 
-def results(drawn: ModuleType, *names: str, epochs: Iterable[int] = (1, 2, 6)) -> Results:
-    runs = [Run(name, name, "trained", (0, 1, 2)) for name in names]
-    runs.append(Run("exact", "the language itself", "reference"))
+def example() -> Iterator[Observation]:
+    """What the masked objective makes of a sentence, as the demonstration yields it."""
+    at = {"objective": "mlm", "first": "picks"}
+    yield Observation("example_read", math.nan, at, text="she <mask> it")
+    yield Observation("example_asked", math.nan, at, text="picks")
+    yield Observation("example_tokens", 1, at, "count")
+
+
+def results(drawn: ModuleType, *names: str, epochs: Iterable[int] = (1, 2, 6), examples: bool = True) -> Results:
+    runs = [ShownRun(name, name, "trained", (0, 1, 2)) for name in names]
+    runs.append(ShownRun("exact", "the language itself", "reference"))
     table = [
         row
         for run in runs
         for seed in run.seeds or (None,)
         for row in rows(measured(run.name, seed, epochs), study="garden", run=run.name, seed=seed)
     ]
+    if examples:
+        table += rows(example(), study="demonstrations", run="corruption-examples", seed=None)
     return Results(drawn.table(table), drawn.study(*runs))
 
 
 def part(found: Results) -> Part:
-    (only,) = learnt(found, PERPLEXITY, Mark(3.655, "floor", "floor"))
+    (only,) = objectives_part(found, PERPLEXITY, Mark(3.655, "floor", "floor"))
     return only
 
 
@@ -111,13 +117,13 @@ def test_a_build_that_fills_no_holes_of_several_words_has_no_figure_of_them(draw
 def test_a_build_that_asks_none_of_this_has_no_such_part(drawn: ModuleType) -> None:
     flm = drawn.trained()
     plain = Results(drawn.draw_observations(flm), drawn.study(flm))
-    assert not list(learnt(plain, PERPLEXITY, None))
+    assert not list(objectives_part(plain, PERPLEXITY, None))
 
 
 def test_a_build_with_few_runs_has_the_part_all_the_same(drawn: ModuleType) -> None:
     few = part(results(drawn, "flm", "mlm"))
     (tasks,) = [one for one in few.figures if one.name == "tasks"]
-    assert "Means of the objectives, their variants left out: " in tasks.answer
+    assert "In continuation, means of the four objectives: " in tasks.answer
 
 
 @pytest.mark.parametrize(("last", "words"), [(1, "1 epoch"), (6, "6 epochs")])
@@ -125,7 +131,7 @@ def test_a_whole_training_is_told_with_the_epochs_that_it_had(drawn: ModuleType,
     found = results(drawn, "flm", "mlm", *ADAPTED, epochs=[epoch for epoch in (1, 2, 6) if epoch <= last])
     (one,) = [one for one in part(found).figures if one.name == "adaptation"]
     reached = np.exp(np.mean([1.3 + 0.01 * seed + len("flm") / 100 for seed in range(3)]))
-    assert f"A whole forward training, of {words}, reaches a perplexity of {reached:.3f}." in one.answer
+    assert f"after a whole forward training, of {words}: {reached:.3f}." in one.answer
     mark = one.panels[1].drawing.mark  # type: ignore[attr-defined]
     assert mark.words == words
     assert mark.value == pytest.approx(1.4 - last / 50 + 0.01 + len("mlm") / 100)
@@ -133,8 +139,8 @@ def test_a_whole_training_is_told_with_the_epochs_that_it_had(drawn: ModuleType,
 
 def test_the_grid_tells_the_parameters_that_were_counted(whole: Part) -> None:
     (one,) = [one for one in whole.figures if one.name == "grid"]
-    assert "Parameters of a decoder: 1,003; of an encoder-decoder, in which" in one.answer
-    assert one.answer.endswith("half of the layers: 1,004.")
+    assert "A decoder has 1,003 parameters; an encoder-decoder, in which" in one.answer
+    assert one.answer.endswith("half of the layers, 1,004.")
 
 
 def test_the_example_is_told_once_and_not_for_every_seed(whole: Part) -> None:
@@ -143,4 +149,4 @@ def test_the_example_is_told_once_and_not_for_every_seed(whole: Part) -> None:
 
 
 def test_without_an_example_there_is_no_table_of_it(drawn: ModuleType) -> None:
-    assert "example" not in [one.name for one in part(results(drawn, "flm", "span")).figures]
+    assert "example" not in [one.name for one in part(results(drawn, "flm", "span", examples=False)).figures]

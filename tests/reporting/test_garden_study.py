@@ -8,15 +8,15 @@ from types import ModuleType
 import pytest
 
 from seedbed.configuration.configuration import Configuration
-from seedbed.reporting import garden_objectives, garden_writing
 from seedbed.reporting.studies import garden
+from seedbed.reporting.studies.garden import objectives, writing
 
 
 def test_the_window_of_the_sentences_is_that_of_runs_and_evaluations() -> None:
     study = Configuration({"studies": ["garden"]}).studies["garden"]
     assert {garden.WINDOW} == {name for name, run in study.runs.items() if run.options.get("window")}
-    assert garden.WINDOW in garden_objectives.REFERENCES
-    assert garden.WINDOW in garden_writing.NETWORKS
+    assert garden.WINDOW in objectives.REFERENCES
+    assert garden.WINDOW in writing.NETWORKS
     assert study.runs[garden.WINDOW].options["window"] == garden.WORDS
     assert study.runs["window"].model["words"] == garden.WORDS
     windows = {one.options["window"] for one in study.evaluations.values() if "window" in one.options}
@@ -28,7 +28,7 @@ def test_all_sentences_have_the_window_from_one_place(
 ) -> None:
     monkeypatch.setattr(garden, "WORDS", 7)
     page = build_page(runs=(drawn.trained(), drawn.EXACT, drawn.WINDOW))
-    assert "of 7 words gets" in page
+    assert "of 7 words, gets" in page
     assert page.count("among the last 7 words") == 2
     assert "best outside with 7 words" in page
     assert "5 words" not in page.replace(drawn.WINDOW.label, "")

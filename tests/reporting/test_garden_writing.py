@@ -10,8 +10,8 @@ import pytest
 from seedbed.observations import Observation, rows
 from seedbed.reporting.drawing.stacks import Stacks
 from seedbed.reporting.figures import Figure
-from seedbed.reporting.garden_writing import by_objective, written
-from seedbed.reporting.results import Results, Run
+from seedbed.reporting.results import Results, ShownRun
+from seedbed.reporting.studies.garden.writing import writing_by_objective, writing_part
 
 #: Run → the share of its sentences that are illegal.
 ILLEGAL = {"flm": 0.04, "window": 0.2, "gru": 0.03, "flm-nope": 0.05, "plm": 0.06, "mlm": 0.97, "span": 0.5}
@@ -57,8 +57,8 @@ def measured(name: str, seed: int | None) -> list[Observation]:
 
 
 def results(drawn: ModuleType, *names: str) -> Results:
-    runs = [Run(name, f"model {name}", "trained", (0, 1, 2)) for name in names]
-    runs.append(Run("exact", "the language itself", "reference"))
+    runs = [ShownRun(name, f"model {name}", "trained", (0, 1, 2)) for name in names]
+    runs.append(ShownRun("exact", "the language itself", "reference"))
     table = [
         row
         for run in runs
@@ -69,7 +69,7 @@ def results(drawn: ModuleType, *names: str) -> Results:
 
 
 def figures(found: Results) -> dict[str, Figure]:
-    (part,) = written(found, found.study.runs)
+    (part,) = writing_part(found, found.study.runs)
     return {one.name: one for one in part.figures}
 
 
@@ -82,7 +82,7 @@ def test_legality_tells_the_lowest_and_the_highest_run_by_both_decodings(whole: 
     illegal = np.mean([ILLEGAL["window"] * (1 + 0.05 * seed) for seed in range(3)])
     answer = whole["legality"].answer
     assert f"sampled: {100 * (1 - illegal):.1f}\xa0% (model window) to " in answer
-    assert f"With top-p 0.95: {100 * (1 - illegal / 2):.1f}\xa0% (model window) to " in answer
+    assert f"with top-p 0.95: {100 * (1 - illegal / 2):.1f}\xa0% (model window) to " in answer
 
 
 def test_the_bars_of_a_seed_end_at_its_share_of_illegal_sentences(whole: dict[str, Figure]) -> None:
@@ -109,7 +109,7 @@ def test_errors_of_every_run_are_in_the_table_though_some_are_not_drawn(whole: d
 
 def test_an_objective_that_stops_at_once_is_told(drawn: ModuleType) -> None:
     found = results(drawn, "flm", "plm", "mlm", "span")
-    (one,) = by_objective(found, found.trained, found.trained)
+    (one,) = writing_by_objective(found, found.trained, found.trained)
     expected = np.mean([ILLEGAL["mlm"] * (1 + 0.05 * seed) * SLOTS["subject"] for seed in range(3)])
     assert f"model mlm, {100 * expected:.1f}\xa0%" in one.answer.partition("<eos>")[2]
     assert all(one.shows(metric, "decoding=sampling") for metric in ("legal", "stopped_first", "written"))
@@ -118,5 +118,5 @@ def test_an_objective_that_stops_at_once_is_told(drawn: ModuleType) -> None:
 def test_a_build_that_writes_nothing_has_none_of_this(drawn: ModuleType) -> None:
     flm = drawn.trained()
     plain = Results(drawn.draw_observations(flm), drawn.study(flm))
-    assert not list(written(plain, plain.trained))
-    assert not list(by_objective(plain, plain.trained, plain.trained))
+    assert not list(writing_part(plain, plain.trained))
+    assert not list(writing_by_objective(plain, plain.trained, plain.trained))

@@ -17,13 +17,15 @@ import pytest
 
 from seedbed.configuration.yaml import read
 from seedbed.observations import Observation, rows
-from seedbed.reporting.blocks.strips import strip
-from seedbed.reporting.claims import Judged
 from seedbed.reporting.figures import Part, figure
 from seedbed.reporting.others import other_figures
-from seedbed.reporting.page import build
-from seedbed.reporting.results import Measure, Results
+from seedbed.reporting.pages import claims, demonstrations, study
+from seedbed.reporting.pages.site import Site
+from seedbed.reporting.panels.strips import strip
+from seedbed.reporting.results import Measure, Results, ShownDemonstration, ShownRun, ShownStudy
+from seedbed.reporting.studies import garden
 from seedbed.reporting.tables import anchor
+from seedbed.reporting.verdict_tables import Judged
 from seedbed.statistics.intervals import t_interval
 
 Build = Callable[..., str]
@@ -72,14 +74,14 @@ def test_the_headline_is_recomputed_from_the_observations(build_page: Build, dra
     mean = math.exp(_values(table, "loss").mean())
     assert (
         f"on the garden language: perplexity {mean:.3f}, where 3.655 is possible"
-        in drawn.Page(build_page(table)).text
+        in drawn.Page(build_page(table, page="index")).text
     )
 
 
 def test_cost_is_recomputed_from_the_timings(build_page: Build, drawn: ModuleType) -> None:
     timings = drawn.draw_timings(drawn.trained(), drawn.EXACT)
     cpu = timings[(timings["metric"] == "cpu_seconds") & (timings["condition"] == "job=train")]["value"]
-    page = drawn.Page(build_page(timings=timings))
+    page = drawn.Page(build_page(timings=timings, page="index"))
     (row,) = [row for row in page.table("CPU seconds") if row["job"] == "train"]
     assert (row["jobs"], row["CPU mean"], row["CPU max"]) == ("5", f"{cpu.mean():.1f}", f"{cpu.max():.1f}")
     total = timings[timings["metric"] == "cpu_seconds"]["value"].sum()
@@ -123,7 +125,7 @@ def test_a_learning_rate_is_compared_only_where_both_variants_are_there(
     few, all_of_them = (drawn.Page(build_page(runs=(drawn.trained(), *variants[:n], drawn.EXACT))) for n in (1, 2))
     assert "figure:garden:rates" not in few.attribute("id")
     assert "figure:garden:rates" in all_of_them.attribute("id")
-    assert [row["run"] for row in all_of_them.table("Numbers of the figure: How much hangs")][::3][:2] == [
+    assert [row["run"] for row in all_of_them.table("Numbers of the figure: How much does the")][::3][:2] == [
         "flm-lr-third",
         "flm",
     ]
@@ -135,38 +137,40 @@ def test_a_learning_rate_is_compared_only_where_both_variants_are_there(
 def test_the_order_of_rows_changes_no_byte(build_page: Build, drawn: ModuleType) -> None:
     runs = (drawn.trained(), drawn.trained("gru"), drawn.EXACT)
     tables = drawn.draw_observations(*runs), drawn.draw_timings(*runs)
-    first = build_page(tables[0], runs, tables[1])
-    for state in (1, 2):
-        shuffled = [table.sample(frac=1, random_state=state) for table in tables]
-        assert build_page(shuffled[0], runs, shuffled[1]) == first
+    for page in ("index", "claims", "study"):
+        first = build_page(tables[0], runs, tables[1], page=page)
+        for state in (1, 2):
+            shuffled = [table.sample(frac=1, random_state=state) for table in tables]
+            assert build_page(shuffled[0], runs, shuffled[1], page=page) == first
 
 
 def test_another_hash_seed_changes_no_byte(drawn: ModuleType) -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(drawn.TEMPLATES.parent / 'tests' / 'reporting')!r})\n"
         "import conftest as c, hashlib, json\n"
-        "from seedbed.reporting.page import build\n"
         "runs = c.trained(), c.EXACT\n"
         "tables = c.draw_observations(*runs), c.draw_timings(*runs)\n"
-        "page = build(*tables, [c.study(*runs)], c.judged(), (), c.PROVENANCE, c.TEMPLATES, c.FINGERPRINT)\n"
-        "print(json.dumps(hashlib.sha256(page.encode()).hexdigest()))"
+        "pages = c.build_site(*tables, [c.study(*runs)], c.judged())\n"
+        "print(json.dumps([hashlib.sha256(page.encode()).hexdigest() for page in pages.values()]))"
     )
     digests = {
-        json.loads(
-            subprocess.run(
-                [sys.executable, "-c", code],
-                env=os.environ | {"PYTHONHASHSEED": seed},
-                check=True,
-                capture_output=True,
-                text=True,
-            ).stdout
+        tuple(
+            json.loads(
+                subprocess.run(
+                    [sys.executable, "-c", code],
+                    env=os.environ | {"PYTHONHASHSEED": seed},
+                    check=True,
+                    capture_output=True,
+                    text=True,
+                ).stdout
+            )
         )
         for seed in ("1", "2")
     }
     assert len(digests) == 1
 
 
-def test_eighteen_runs_stay_below_five_megabytes(build_page: Build, drawn: ModuleType) -> None:
+def test_a_study_of_eighteen_runs_stays_below_three_megabytes(build_page: Build, drawn: ModuleType) -> None:
     runs = drawn.full_study()
     html = build_page(runs=runs)
     assert len(runs) == 18
@@ -175,22 +179,34 @@ def test_eighteen_runs_stay_below_five_megabytes(build_page: Build, drawn: Modul
     assert {f"run:garden:{run.name}" for run in runs} <= set(anchors)
 
 
+def test_the_index_of_seven_studies_stays_below_one_megabyte(
+    monkeypatch: pytest.MonkeyPatch, drawn: ModuleType
+) -> None:
+    names, runs = [f"garden-{at}" for at in range(7)], drawn.full_study()
+    monkeypatch.setattr("seedbed.reporting.sections.study_module", lambda name: garden)
+    pages = drawn.build_site(*_tables(drawn, runs, names), _studies(drawn, runs, names), drawn.judged())
+    assert len(pages["index.html"].encode()) < 1_000_000
+    assert pages["index.html"].count('class="panel"') == 7
+
+
 # --- the page as a file
 
 
 def test_nothing_is_loaded_from_elsewhere(build_page: Build, drawn: ModuleType) -> None:
-    html = build_page()
-    page = drawn.Page(html)
-    assert not re.search(r"https?://|//[a-z]+\.", html)
-    assert not page.attribute("src")
-    assert all(re.match(r"#|data:", href) for href in page.attribute("href"))
+    for name in ("index", "claims", "study"):
+        html = build_page(page=name)
+        page = drawn.Page(html)
+        assert not re.search(r"https?://|//[a-z]+\.", html)
+        assert not page.attribute("src")
+        assert all(re.match(r"#|data:|[a-z]+\.html", href) for href in page.attribute("href"))
 
 
 def test_anchors_are_unique_and_every_link_within_the_page_arrives(build_page: Build, drawn: ModuleType) -> None:
-    page = drawn.Page(build_page(runs=(drawn.trained(), drawn.trained("gru"), drawn.EXACT)))
-    ids = page.attribute("id")
-    assert len(ids) == len(set(ids))
-    assert {href[1:] for href in page.attribute("href") if href.startswith("#")} <= set(ids)
+    for name in ("index", "claims", "study"):
+        page = drawn.Page(build_page(runs=(drawn.trained(), drawn.trained("gru"), drawn.EXACT), page=name))
+        ids = page.attribute("id")
+        assert len(ids) == len(set(ids))
+        assert {href[1:] for href in page.attribute("href") if href.startswith("#")} <= set(ids)
 
 
 def test_anchors_of_different_names_differ() -> None:
@@ -203,7 +219,8 @@ def test_every_glossary_mark_in_the_texts_is_resolved(build_page: Build) -> None
 
 
 def test_every_part_of_a_table_whose_rows_become_blocks_has_its_role_by_name(build_page: Build) -> None:
-    tables = re.findall(r"<table\b[^>]*\bstacked\b[^>]*>.*?</table>", build_page(), re.S)
+    html = build_page(page="claims")
+    tables = re.findall(r"<table\b[^>]*\bstacked\b[^>]*>.*?</table>", html, re.S)
     assert len(tables) == 3
     for one in tables:
         parts = re.findall(r"<(table|tr|th|td)\b([^>]*)>", one)
@@ -252,7 +269,7 @@ def test_the_drawings_of_a_page_share_their_styles(build_page: Build) -> None:
     page = build_page()
     rules = re.findall(r"\.(s[0-9a-f]+)\{", page)
     assert len(rules) == len(set(rules))
-    assert set(re.findall(r'class="(s[0-9a-f]{8})"', page)) == set(rules)
+    assert set(re.findall(r'class="(s[0-9a-f]{6})"', page)) == set(rules)
 
 
 def test_text_from_tables_is_never_markup(build_page: Build, drawn: ModuleType) -> None:
@@ -326,9 +343,10 @@ def test_a_run_without_an_evaluation_keeps_its_row_in_the_figures(build_page: Bu
 
 def test_an_empty_table_builds_and_says_so(build_page: Build, drawn: ModuleType) -> None:
     nothing = drawn.table([])
-    page = drawn.Page(build_page(nothing, timings=nothing))
-    assert "no finite result in this build" in page.text
-    assert "Nothing was timed" in page.text
+    index = drawn.Page(build_page(nothing, timings=nothing, page="index"))
+    page = drawn.Page(build_page(nothing))
+    assert "no finite result in this build" in index.text
+    assert "Nothing was timed" in index.text
     assert {row["mean"] for row in page.table("Measures")} == {"not measured"}
 
 
@@ -437,26 +455,47 @@ def test_a_metric_of_thousands_of_marks_is_a_table(drawn: ModuleType) -> None:
 # --- several studies, and parts
 
 
-def _two(drawn: ModuleType, *names: str) -> str:
-    runs = (drawn.trained(), drawn.EXACT)
-    tables = [
+def _tables(drawn: ModuleType, runs: tuple[ShownRun, ...], names: list[str]) -> list[pd.DataFrame]:
+    """The observations and the timings of several studies."""
+    return [
         pd.concat([draw(*runs, study_name=name) for name in names])
         for draw in (drawn.draw_observations, drawn.draw_timings)
     ]
-    studies = [drawn.study(*runs, name=name, title=f"The {name}") for name in names]
-    return build(*tables, studies, drawn.judged(), (), drawn.PROVENANCE, drawn.TEMPLATES, drawn.FINGERPRINT)
 
 
-def test_studies_stand_one_after_the_other_with_ids_of_their_own(drawn: ModuleType) -> None:
-    page = drawn.Page(_two(drawn, "garden", "recall"))
-    ids = page.attribute("id")
-    assert len(ids) == len(set(ids))
-    assert [name for name in ids if name.startswith("study:")] == ["study:garden", "study:recall"]
-    assert {row["run"] for row in page.table("Measures")} == {"garden/flm", "recall/flm"}
+def _studies(drawn: ModuleType, runs: tuple[ShownRun, ...], names: list[str]) -> list[ShownStudy]:
+    return [drawn.study(*runs, name=name, title=f"The {name}") for name in names]
+
+
+def test_pages_lead_to_each_other_and_every_link_arrives(drawn: ModuleType) -> None:
+    names, runs = ["garden", "recall"], (drawn.trained(), drawn.EXACT)
+    texts = drawn.build_site(*_tables(drawn, runs, names), _studies(drawn, runs, names), drawn.judged())
+    pages = {name: drawn.Page(text) for name, text in texts.items()}
+    assert set(pages) == {"index.html", "claims.html", "garden.html", "recall.html"}
+    for name, page in pages.items():
+        found = [href for href in page.attribute("href", "a") if not href.startswith("data:")]
+        assert set(pages) <= {href.partition("#")[0] for href in page.attribute("href", "a")}
+        for href in found:
+            target, _, place = href.partition("#")
+            assert not place or place in pages[target or name].attribute("id"), f"{name}: {href}"
+
+
+def test_a_page_of_a_study_is_the_same_whatever_other_studies_measured(drawn: ModuleType) -> None:
+    names, runs = ["garden", "recall"], (drawn.trained(), drawn.EXACT)
+    table, _ = _tables(drawn, runs, names)
+    own = table[table["study"] == "garden"]
+    one, site = drawn.study(*runs), Site({"garden": "The garden", "recall": "Recall"}, False, drawn.TEMPLATES)
+    pages = [study.build(site, one, rows, drawn.judged(), drawn.FINGERPRINT) for rows in (table, own)]
+    assert pages[0] == pages[1]
+
+
+def test_a_study_cannot_have_the_name_of_another_page(drawn: ModuleType) -> None:
+    with pytest.raises(ValueError, match=r"study claims: the page claims\.html is another"):
+        Site({"claims": "Claims"}, False, drawn.TEMPLATES)
 
 
 def test_figures_stand_under_the_headings_of_their_parts(
-    monkeypatch: pytest.MonkeyPatch, drawn: ModuleType
+    monkeypatch: pytest.MonkeyPatch, build_page: Build, drawn: ModuleType
 ) -> None:
     loss = Measure("loss", "loss", "loss", "nat", {"sentences": "all"})
 
@@ -465,13 +504,13 @@ def test_figures_stand_under_the_headings_of_their_parts(
         return [Part("Context", "What a [[seed]] changes.", (one,)), Part("Generation")]
 
     module = SimpleNamespace(MEASURES=(loss,), parts=parts)
-    monkeypatch.setattr("seedbed.reporting.page._module", lambda study: module)
-    html = _two(drawn, "garden")
+    monkeypatch.setattr("seedbed.reporting.sections.study_module", lambda study: module)
+    html = build_page(drawn.draw_observations(drawn.trained(), drawn.EXACT))
     page = drawn.Page(html)
     ids = page.attribute("id")
     assert ids.index("part:garden:Context") < ids.index("figure:garden:loss") < ids.index("part:garden:Generation")
     assert "#part:garden:Context" in page.attribute("href", "a")
-    assert re.search(r'<h4 class="question">.*?How high is the loss', html)
+    assert re.search(r'<h3 class="question">.*?How high is the loss', html)
     assert "What a seed changes." in page.text
 
 
@@ -480,17 +519,9 @@ def test_the_example_of_the_documentation_builds(monkeypatch: pytest.MonkeyPatch
     code = text.partition("## Figures of a study")[2].partition('    """The farm')[2].partition("\nA `Measure`")[0]
     module = ModuleType("example")
     exec(textwrap.dedent('    """The farm' + code), module.__dict__)
-    monkeypatch.setattr("seedbed.reporting.page._module", lambda study: module)
-    html = build(
-        farm.observations(),
-        drawn.table([]),
-        [farm.STUDY],
-        Judged({}, [], {}),
-        (),
-        drawn.PROVENANCE,
-        drawn.TEMPLATES,
-        drawn.FINGERPRINT,
-    )
+    monkeypatch.setattr("seedbed.reporting.sections.study_module", lambda study: module)
+    site = Site({"farm": "The farm"}, False, drawn.TEMPLATES)
+    html = study.build(site, farm.STUDY, farm.observations(), Judged({}, [], {}), drawn.FINGERPRINT)
     page = drawn.Page(html)
     declared = [name for name in page.attribute("id", "figure") if ":metric-" not in name]
     assert declared == ["figure:farm:agreement", "figure:farm:heads", "figure:farm:cut"]
@@ -500,5 +531,83 @@ def test_the_example_of_the_documentation_builds(monkeypatch: pytest.MonkeyPatch
 def test_the_page_says_its_fingerprint_where_the_next_build_looks_first(
     build_page: Build, drawn: ModuleType
 ) -> None:
-    head = build_page().encode()[:4096].decode(errors="ignore")  # as `storage.carries` reads it
-    assert drawn.FINGERPRINT in head
+    for page in ("index", "claims", "study"):
+        head = build_page(page=page).encode()[:4096].decode(errors="ignore")  # as `storage.carries` reads it
+        assert f'<meta name="seedbed-fingerprint" content="{drawn.FINGERPRINT}">' in head
+
+
+# --- demonstrations
+
+
+def _demonstrated(drawn: ModuleType) -> pd.DataFrame:
+    """A demonstration without random numbers, and one of five streams."""
+    exact = [
+        Observation("vocabulary", 90, unit="count"),
+        *(
+            Observation("share", 1 / at, {"distance": at, "network": net}, "share")
+            for at in (1, 2, 5)
+            for net in "ab"
+        ),
+    ]
+    found = rows(exact, study="demonstrations", run="facts", seed=None)
+    for seed in range(5):
+        drawn_once = [Observation("mean", 1 + 0.1 * seed, unit="nat", n=100)]
+        found = [*found, *rows(drawn_once, study="demonstrations", run="streams", seed=seed)]
+    return drawn.table(found)
+
+
+DEMONSTRATED = (
+    ShownDemonstration("facts", "What is exactly true?", "Counted, not measured by [[run]]s."),
+    ShownDemonstration("streams", "How far do random numbers go?", "Drawn five times.", tuple(range(5))),
+)
+
+
+def test_each_demonstration_has_its_question_its_lead_and_all_its_numbers(drawn: ModuleType) -> None:
+    site = Site({"garden": "The garden"}, True, drawn.TEMPLATES)
+    html = demonstrations.build(site, DEMONSTRATED, _demonstrated(drawn), Judged({}, [], {}), drawn.FINGERPRINT)
+    page = drawn.Page(html)
+    ids = page.attribute("id", "section")
+    assert ids[:2] == ["demonstration:facts", "demonstration:streams"]
+    assert "Counted, not measured by runs." in page.text
+    curves = page.table("Numbers of the figure: share, by distance and network")
+    assert [row["value"] for row in curves][:3] == [
+        "100.0\N{NO-BREAK SPACE}%",
+        "100.0\N{NO-BREAK SPACE}%",
+        "50.0\N{NO-BREAK SPACE}%",
+    ]
+    numbers = [rows for name, rows in page.tables.items() if ": The numbers of " in name]
+    assert [rows[1][2].strip() for rows in numbers] == ["90", numbers[1][1][2].strip()]
+    assert "5 independent streams" in page.text
+    assert numbers[1][1][4].strip() == "1.2000"
+
+
+def test_a_claim_on_a_demonstration_leads_to_its_numbers(drawn: ModuleType) -> None:
+    cell = drawn.LOSS._replace(study="demonstrations", run="facts", metric="vocabulary", condition="")
+    one = Judged(
+        {"objectives:a": drawn.claim("a")},
+        [drawn.verdict("objectives:a", "reproduced", evidence=(cell,)).row()],
+        {},
+    )
+    site, table = Site({"garden": "The garden"}, True, drawn.TEMPLATES), _demonstrated(drawn)
+    page = drawn.Page(claims.build(site, [], DEMONSTRATED, table, one, drawn.FINGERPRINT))
+    assert {"#observation:demonstrations:facts:vocabulary:", "demonstrations.html#demonstration:facts"} < set(
+        page.attribute("href", "a")
+    )
+    (row,) = page.table("Observations that the claims rest on")
+    assert (row["run"], row["mean"], row["shown in"]) == ("facts", "90", "The numbers of facts")
+    own = drawn.Page(
+        demonstrations.build(site, DEMONSTRATED, table, one.resting_on("demonstrations"), drawn.FINGERPRINT)
+    )
+    assert "#demonstration:facts" in own.attribute("href", "a")
+
+
+def test_a_figure_of_a_study_reads_a_demonstration_by_the_values_of_a_key(drawn: ModuleType) -> None:
+    one = Results(_demonstrated(drawn), drawn.study(drawn.trained()))
+    found = one.of_demonstration("facts", "network", {"b": "Network B"})
+    assert [(run.name, run.label, run.kind) for run in found.study.runs] == [
+        ("b", "Network B", "reference"),
+        ("a", "a", "reference"),
+    ]
+    share = Measure("share", "share", "share", "share", {"distance": 5})
+    assert found.mean(found.study.runs[0], share) == pytest.approx(0.2)
+    assert found.study.name == "garden"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import product
 from types import ModuleType
 
 import pandas as pd
@@ -12,19 +13,19 @@ import pytest
 from seedbed.configuration.configuration import Configuration
 from seedbed.observations import Observation, Scalar, rows
 from seedbed.reporting.figures import Figure
-from seedbed.reporting.results import Results, Run, Study
+from seedbed.reporting.results import Results, ShownRun, ShownStudy
 from seedbed.reporting.studies import recall
 from seedbed.tasks import recall as task
 
 RUNS = (
-    Run("rnn-short", "RNN, d 1 to 20", "trained", (0, 1)),
-    Run("rnn-wide", "RNN, d 1 to 100", "trained", (0, 1, 2)),
-    Run("lstm-wide", "LSTM, d 1 to 100", "trained", (0, 1)),
-    Run("lstm-long", "LSTM, d 50 to 100", "trained", (0, 1)),
-    Run("lstm-curriculum", "LSTM, d 1 to 20, then 50 to 100", "trained", (0, 1)),
-    Run("transformer-long", "Transformer, d 50 to 100", "trained", (0, 1)),
-    Run("transformer-nope", "Transformer without positions", "trained", (0, 1)),
-    Run("guess", "guessing", "reference"),
+    ShownRun("rnn-short", "RNN, d 1 to 20", "trained", (0, 1)),
+    ShownRun("rnn-wide", "RNN, d 1 to 100", "trained", (0, 1, 2)),
+    ShownRun("lstm-wide", "LSTM, d 1 to 100", "trained", (0, 1)),
+    ShownRun("lstm-long", "LSTM, d 50 to 100", "trained", (0, 1)),
+    ShownRun("lstm-curriculum", "LSTM, d 1 to 20, then 50 to 100", "trained", (0, 1)),
+    ShownRun("transformer-long", "Transformer, d 50 to 100", "trained", (0, 1)),
+    ShownRun("transformer-nope", "Transformer without positions", "trained", (0, 1)),
+    ShownRun("guess", "guessing", "reference"),
 )
 DISTANCES = (1, 10, 50, 100, 200)
 #: The recall of a seed at a distance of 50, of each run; it is 1 elsewhere up to 100, and 0.125 beyond.
@@ -54,8 +55,6 @@ def recalled(right: float) -> Iterator[Observation]:
         yield Observation("recall_accuracy", value, at, "share", 1000)
         yield Observation("recall_loss", 2.079 * (1 - value), at, "nat", 1000)
         yield Observation("recall_information", 3 * value, at, "bit")
-        yield Observation("initial_gradient", 10 ** (-distance / 10), at)
-        yield Observation("initial_gradient_ratio", 10 ** (1 - distance / 10), at, "ratio")
     for before in (0, 50, 100):
         yield Observation("moved_accuracy", right, {"distractors": 100, "before": before}, "share", 400)
 
@@ -81,6 +80,13 @@ def gated(keeping: int) -> Iterator[Observation]:
             yield Observation("written_explained", value, {"by": by, "cells": cells}, "share")
 
 
+def before_training() -> Iterator[Observation]:
+    for network, distance in product(("lstm", "rnn"), DISTANCES):
+        at: dict[str, Scalar] = {"network": network, "distance": distance}
+        yield Observation("initial_gradient", 10 ** (-distance / 10), at)
+        yield Observation("initial_gradient_ratio", 10 ** (1 - distance / 10), at, "ratio")
+
+
 def results_of(*names: str) -> Results:
     """The study with the runs of these names, drawn."""
     runs = tuple(run for run in RUNS if run.name in names)
@@ -90,7 +96,8 @@ def results_of(*names: str) -> Results:
         for seed in run.seeds
         for row in rows(measured(run.name, seed), study="recall", run=run.name, seed=seed)
     ]
-    study = Study("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=runs)
+    found += rows(before_training(), study="demonstrations", run="gradients-at-initialisation", seed=None)
+    study = ShownStudy("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=runs)
     return Results(pd.DataFrame(found).assign(text=None), study)
 
 
@@ -108,9 +115,9 @@ def titles(one: Figure) -> list[str]:
 
 
 def test_a_seed_has_learnt_where_no_distance_up_to_100_is_below_99_percent(results: Results) -> None:
-    told = recall.headline(results).sentence
-    assert "RNN, d 1 to 20: 2 of 2; RNN, d 1 to 100: 1 of 3; LSTM, d 1 to 100: 2 of 2" in told
-    assert told.endswith("LSTM, d 50 to 100: 0 of 2; Transformer, d 50 to 100: 2 of 2.")
+    sentence = recall.headline(results).sentence
+    assert "RNN, d 1 to 20: 2 of 2; RNN, d 1 to 100: 1 of 3; LSTM, d 1 to 100: 2 of 2" in sentence
+    assert sentence.endswith("LSTM, d 50 to 100: 0 of 2; Transformer, d 50 to 100: 2 of 2.")
 
 
 def test_the_facts_are_the_mean_recall_at_the_longest_distance_of_training(results: Results) -> None:
@@ -137,16 +144,23 @@ def test_every_seed_of_recall_is_a_line_of_its_own(results: Results) -> None:
 
 def test_the_curriculum_counts_the_seeds_that_had_short_examples_first(results: Results) -> None:
     answer = figures(results)["curriculum"].answer
-    assert answer.endswith("up to 100: LSTM, d 1 to 20, then 50 to 100: 1 of 2.")
+    assert "up to 100: LSTM, d 1 to 20, then 50 to 100: 1 of 2." in answer
 
 
 def test_the_gradient_is_drawn_over_a_logarithmic_axis(results: Results) -> None:
-    scales = {one.drawing.y.scale for one in figures(results)["gradients"].panels}  # type: ignore[attr-defined]
-    assert scales == {"log"}
+    panels = figures(results)["gradients"].panels
+    assert {one.drawing.y.scale for one in panels} == {"log"}  # type: ignore[attr-defined]
+
+
+def test_the_gradient_before_training_is_that_of_the_demonstration_network_by_network(results: Results) -> None:
+    one = figures(results)["gradients"]
+    assert titles(one) == ["Elman RNN", "LSTM"]
+    assert [row[0] for row in one.table.rows] == ["rnn", "lstm"]
+    assert "Elman RNN, 1.0 × 10⁻⁹; LSTM, 1.0 × 10⁻⁹" in one.answer
 
 
 def test_what_uniform_attention_leaves_to_the_key_is_told(results: Results) -> None:
-    assert "the key would have 1.0\N{NO-BREAK SPACE}% if" in figures(results)["attention"].answer
+    assert "if all tokens had the same, it would be 1.0\N{NO-BREAK SPACE}%" in figures(results)["attention"].answer
 
 
 def test_runs_without_keeping_cells_have_no_row_of_what_these_do(results: Results) -> None:
@@ -167,25 +181,24 @@ def test_what_a_build_lacks_is_left_out() -> None:
     assert set(figures(little)) == {"bits", "gradients", "moved", "gates", "keeping"}
 
 
-def test_the_first_figure_stands_also_where_no_run_that_the_lecture_compares_was_built() -> None:
-    quick = Run("lstm-short", "LSTM, d 1 to 20", "trained", (0,))
+def test_the_first_figure_is_there_also_if_no_run_that_the_lecture_compares_was_built() -> None:
+    quick = ShownRun("lstm-short", "LSTM, d 1 to 20", "trained", (0,))
     found = rows(recalled(1.0), study="recall", run=quick.name, seed=0)
-    study = Study("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=(quick,), full=False)
+    study = ShownStudy("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=(quick,), full=False)
     shown = recall.headline(Results(pd.DataFrame(list(found)).assign(text=None), study)).figure
     assert shown
     assert titles(shown) == ["LSTM, d 1 to 20"]
 
 
 def test_nothing_measured_is_said_in_words(drawn: ModuleType) -> None:
-    nothing = Results(drawn.table([]), Study("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=RUNS))
+    nothing = Results(drawn.table([]), ShownStudy("recall", "Recall", "Lead.", "recall", rebuilt=False, runs=RUNS))
     assert recall.headline(nothing).sentence == "The recall study has no finite result in this build."
     assert not figures(nothing)
 
 
 def test_every_run_that_the_figures_name_is_one_of_the_study() -> None:
     runs = Configuration({"studies": ["recall"]}).studies["recall"].runs
-    curricula = {f"{model}-curriculum" for model in recall.MODELS}
-    assert {*recall.CORE, *recall.POSITIONS, *recall.TOLD, *curricula} == set(runs) - {"guess"}
+    assert {*recall.LISTED, *recall.ELSEWHERE, *recall.COMPARED} == set(runs) - {"guess"}
 
 
 def test_the_shaded_distances_are_those_that_training_shows() -> None:

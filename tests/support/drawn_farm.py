@@ -9,20 +9,20 @@ import numpy as np
 import pandas as pd
 
 from seedbed.observations import COLUMNS, Observation, rows
-from seedbed.reporting.blocks.bars import bars, stacks
-from seedbed.reporting.blocks.heat_maps import heat_maps
-from seedbed.reporting.blocks.lines import lines, lines_beside
-from seedbed.reporting.blocks.strips import beside, matrix
-from seedbed.reporting.drawing.marks import Band, Mark
+from seedbed.reporting.drawing.marks import Mark, Shading
 from seedbed.reporting.figures import Part, figure
-from seedbed.reporting.results import Measure, Results, Run, Study
+from seedbed.reporting.panels.bars import bars, stacks
+from seedbed.reporting.panels.heat_maps import heat_maps
+from seedbed.reporting.panels.lines import lines, lines_beside
+from seedbed.reporting.panels.strips import beside, matrix
+from seedbed.reporting.results import Measure, Results, ShownRun, ShownStudy
 
 RUNS = (
-    Run("near", "Transformer", "trained", (0, 1, 2)),
-    Run("far", "RNN from scratch", "trained", (0, 1, 2)),
-    Run("exact", "the language itself", "reference"),
+    ShownRun("near", "Transformer", "trained", (0, 1, 2)),
+    ShownRun("far", "RNN from scratch", "trained", (0, 1, 2)),
+    ShownRun("exact", "the language itself", "reference"),
 )
-STUDY = Study("farm", "The farm", "Sentences with [[window]]s of many words.", "farm", False, RUNS)
+STUDY = ShownStudy("farm", "The farm", "Sentences with [[window]]s of many words.", "farm", False, RUNS)
 
 AGREEMENT = Measure("agreement", "agreement", "agreement", "share")
 ATTENTION = Measure("attention", "attention", "attention", "share")
@@ -34,7 +34,7 @@ TASKS = tuple(Measure(task, task, "task", "share", {"task": task}) for task in (
 MEASURES = (AGREEMENT.at({"attractors": 0}),)
 
 
-def _measured(run: Run, rng: np.random.Generator) -> Iterator[Observation]:
+def _measured(run: ShownRun, rng: np.random.Generator) -> Iterator[Observation]:
     for k in (0, 1, 2, 4, 8, 16):
         share = float(np.clip(1 - 0.05 * k + rng.normal(0, 0.02), 0, 1))
         yield Observation("agreement", share, {"attractors": k}, "share", 500)
@@ -65,7 +65,7 @@ def parts(results: Results) -> Iterator[Part]:
     """A figure of each kind of block."""
     trained = results.trained
     pair = [(trained[0], trained[1])]
-    seen = Band(0, 4, "attractors in training")
+    seen = Shading(0, 4, "attractors in training")
     seeds = ("one seed, adapted", "one seed, from scratch")
     agreement = lines(results, AGREEMENT, "attractors", band=seen, mark=Mark(0.5, "chance", "chance"))
     gradient = lines(results, GRADIENT, "distance", trained, ("linear", "log"))

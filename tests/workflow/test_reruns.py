@@ -115,7 +115,7 @@ CHANGES = {
     "how figures are drawn": Change(
         "src/seedbed/reporting/drawing/svg.py", '"svg.hashsalt": "', '"svg.hashsalt": "a', ["page"]
     ),
-    "a template": Change("report/page.html", "</html>", "<!-- end --></html>", ["page"]),
+    "a template": Change("report/base.html", "</html>", "<!-- end --></html>", ["page"]),
     "the style": Change("report/style.css", "}", "}\n", ["page"]),
     "a seed less": Change("config/config.yaml", "\nseeds: 2", "\nseeds: 1", [*EVALUATED, "timings"]),
     "a seed more": Change(

@@ -1,16 +1,70 @@
-from seedbed.pipeline.jobs.pages import Page
+from seedbed.pipeline.jobs.pages import (
+    ClaimsPage,
+    DemonstrationsPage,
+    IndexPage,
+    StudyPage,
+)
 
 
-rule page:
+# Their addresses are those of studies of these names, which the configuration refuses.
+ruleorder: index_page > claims_page > demonstrations_page > study_page
+
+
+rule index_page:
     input:
-        inputs_of(Page),
+        inputs_of(IndexPage),
     output:
-        Page.OUTPUTS,
+        IndexPage.OUTPUTS,
     log:
-        "results/logs/page.log",
+        "results/logs/pages/index.log",
     conda:
         ENVIRONMENT
     params:
-        fingerprint=fingerprint_of(Page),
+        fingerprint=fingerprint_of(IndexPage),
+    shell:
+        COMPUTE
+
+
+rule claims_page:
+    input:
+        inputs_of(ClaimsPage),
+    output:
+        ClaimsPage.OUTPUTS,
+    log:
+        "results/logs/pages/claims.log",
+    conda:
+        ENVIRONMENT
+    params:
+        fingerprint=fingerprint_of(ClaimsPage),
+    shell:
+        COMPUTE
+
+
+rule demonstrations_page:
+    input:
+        inputs_of(DemonstrationsPage),
+    output:
+        DemonstrationsPage.OUTPUTS,
+    log:
+        "results/logs/pages/demonstrations.log",
+    conda:
+        ENVIRONMENT
+    params:
+        fingerprint=fingerprint_of(DemonstrationsPage),
+    shell:
+        COMPUTE
+
+
+rule study_page:
+    input:
+        inputs_of(StudyPage),
+    output:
+        StudyPage.OUTPUTS,
+    log:
+        "results/logs/pages/{study}.log",
+    conda:
+        ENVIRONMENT
+    params:
+        fingerprint=fingerprint_of(StudyPage),
     shell:
         COMPUTE

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import chdir
 
 from seedbed.configuration.configuration import Configuration
-from seedbed.observations import Observation, rows
+from seedbed.observations import DEMONSTRATIONS, Observation, rows
 from seedbed.pipeline import reference_files, storage
 from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job, is_pending
@@ -20,7 +20,6 @@ from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.machine import machine
 from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.table import Row, observation_table
-from seedbed.statistics.claims import DEMONSTRATIONS
 
 #: The first losses of a sentinel, which hold to a thousandth also on another processor.
 FIRST_LOSSES = 20

@@ -14,17 +14,8 @@ from seedbed.configuration.configuration import ROOT, Configuration
 from seedbed.configuration.validation import together, validate
 from seedbed.configuration.yaml import ConfigError, read
 from seedbed.messages import nearest, quote, unexpected
-from seedbed.observations import Scalar, condition_text
-from seedbed.statistics.claims import (
-    DEMONSTRATIONS,
-    Claim,
-    ClaimsFile,
-    Excluded,
-    ExcludedFile,
-    Operand,
-    Settings,
-    expand,
-)
+from seedbed.observations import DEMONSTRATIONS, Scalar, condition_text
+from seedbed.statistics.claims import Claim, ClaimsFile, Excluded, ExcludedFile, Operand, Settings, expand
 
 EXCLUDED = "excluded"
 

@@ -17,7 +17,7 @@ from seedbed.configuration.studies import obstacle, read_study
 from seedbed.configuration.validation import together, validate
 from seedbed.configuration.yaml import ConfigError, read, read_text
 from seedbed.messages import nearest
-from seedbed.statistics.claims import DEMONSTRATIONS
+from seedbed.observations import DEMONSTRATIONS
 
 #: The folder that holds config/, workflow/ and src/.
 ROOT = plugins.PACKAGE.parents[1]

@@ -19,7 +19,8 @@ from seedbed.configuration import plugins
 from seedbed.configuration.validation import together, validate
 from seedbed.configuration.yaml import ConfigError, read
 from seedbed.messages import KINDS, nearest, quote, unexpected
-from seedbed.statistics.claims import DEMONSTRATIONS, Name, Sentence, Word
+from seedbed.observations import DEMONSTRATIONS
+from seedbed.statistics.claims import Name, Sentence, Word
 
 PLACE = "config/demonstrations.yaml"
 #: What a demonstration may ask for beside its options.

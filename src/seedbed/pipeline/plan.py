@@ -18,12 +18,13 @@ from seedbed.configuration.schema import Study, Values, whole_number
 from seedbed.configuration.studies import tuning_runs
 from seedbed.configuration.validation import together
 from seedbed.configuration.yaml import ConfigError
+from seedbed.observations import DEMONSTRATIONS
 from seedbed.pipeline.fingerprint import digest
 from seedbed.pipeline.jobs.corpus import Corpus
 from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job, JobError, is_pending
 from seedbed.pipeline.jobs.measurement import Measurement, ReferenceRun
-from seedbed.pipeline.jobs.pages import Page
+from seedbed.pipeline.jobs.pages import ClaimsPage, DemonstrationsPage, IndexPage, Page, Shown, StudyPage
 from seedbed.pipeline.jobs.source import LanguageSource, Source, TaskSource
 from seedbed.pipeline.jobs.tables import (
     Comparison,
@@ -34,7 +35,7 @@ from seedbed.pipeline.jobs.tables import (
 )
 from seedbed.pipeline.jobs.training import Training, kind_and_options, plugins_of, streams
 from seedbed.pipeline.reference_files import contents, read_watched
-from seedbed.statistics.claims import DEMONSTRATIONS, Claim
+from seedbed.statistics.claims import Claim
 from seedbed.statistics.observed import Cell
 
 
@@ -122,10 +123,24 @@ class Plan:
         return Comparison(self.observations, self.verdicts, self.timings, tuple(self.watched), self.references)
 
     @cached_property
+    def shown(self) -> Shown:
+        """What the pages show of the configuration."""
+        return Shown(self.configuration, self.demonstrations)
+
+    @cached_property
     def pages(self) -> tuple[Page, ...]:
-        """Every page, the index first."""
+        """Every page, the index last: it needs the results of all studies."""
+        verdicts = {one.study: one for one in self.study_verdicts}
+        studies = [
+            StudyPage(study, self.shown, self.measurements_of(study), verdicts.get(study))
+            for study in self.configuration.studies
+        ]
+        demonstrations = DemonstrationsPage(self.shown, verdicts.get(DEMONSTRATIONS))
         return (
-            Page(self.configuration, self.claims, self.observations, self.verdicts, self.timings, self.comparison),
+            *studies,
+            *([demonstrations] if self.demonstrations else []),
+            ClaimsPage(self.shown, self.observations, self.verdicts, self.claims),
+            IndexPage(self.shown, self.observations, self.verdicts, self.claims, self.timings, self.comparison),
         )
 
     @property

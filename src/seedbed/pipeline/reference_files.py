@@ -18,10 +18,9 @@ from seedbed.configuration.schema import Name, PluginName
 from seedbed.configuration.validation import validate
 from seedbed.configuration.yaml import ConfigError, read
 from seedbed.messages import nearest
-from seedbed.observations import Scalar, condition_text
+from seedbed.observations import DEMONSTRATIONS, Scalar, condition_text
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import COMPUTING, versions
-from seedbed.statistics.claims import DEMONSTRATIONS
 from seedbed.statistics.observed import Cell
 
 if TYPE_CHECKING:

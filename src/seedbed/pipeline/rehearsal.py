@@ -24,7 +24,6 @@ from seedbed.pipeline.jobs.corpus import SPLITS
 from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job, is_pending
 from seedbed.pipeline.jobs.measurement import Measurement
-from seedbed.pipeline.jobs.pages import study_of
 from seedbed.pipeline.jobs.tables import rows_of
 from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.plan import Plan
@@ -102,13 +101,15 @@ def _whole(plan: Plan, fresh: Collection[Job]) -> list[str]:
 
 
 def _declare(plan: Plan, study: str) -> None:
-    """Declare the figures of a study, and draw none."""
-    from seedbed.reporting.page import section_of
+    """Check the figures of a study, and draw none; a quick build lacks runs that figures name."""
+    from seedbed.reporting.figure_checks import check_figures
     from seedbed.reporting.results import Results
+    from seedbed.reporting.sections import section_of
 
     table = plan.observations.read().to_pandas(integer_object_nulls=True)
     with plugins.errors_at(f"the figures of {study}"):
-        section_of(Results(table, study_of(plan.configuration, study)))
+        results = Results(table, plan.shown.study(study))
+        (section_of if plan.configuration.quick else check_figures)(results)
 
 
 def _seen(parts: Iterable[Measurement | Demonstration]) -> Iterator[Seen]:

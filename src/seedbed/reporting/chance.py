@@ -11,39 +11,42 @@ from statistics import fmean
 from typing import Literal
 
 from seedbed.reporting.drawing.dots import Dots, Group, Row, Span
-from seedbed.reporting.drawing.marks import ZERO, Band
+from seedbed.reporting.drawing.marks import ZERO, Shading
 from seedbed.reporting.figures import Figure, Panel
 from seedbed.reporting.numbers import NON_FINITE, NOT_MEASURED, brackets, number
-from seedbed.reporting.results import Measure, Results, Run, finite
+from seedbed.reporting.results import Measure, Results, ShownRun, finite
 from seedbed.reporting.summaries import shown_deviation
 from seedbed.reporting.tables import Column, Table, Value
 from seedbed.statistics.intervals import Interval, t_interval
 
 
-def chance(results: Results, runs: Sequence[Run], perplexity: Measure, excess: Measure) -> Figure:
+def chance(results: Results, runs: Sequence[ShownRun], perplexity: Measure, excess: Measure) -> Figure:
     """Differences in perplexity from the first run, those between its seeds, and the error of one test set."""
-    compared = Compared(results, runs, perplexity)
+    compared = AgainstFirst(results, runs, perplexity)
+    panels = (
+        Panel("Difference in perplexity, seed by seed", compared.panel()),
+        Panel("Excess about its mean, nats a token", Dots(_noise_rows(results, runs, excess), "nat", ZERO)),
+    )
+    table = _table(compared, excess)
+    results.lookups.assign("figure chance")
     return Figure(
         name="chance",
-        question="Is another structure worth more than another seed?",
-        answer=f"Another [[seed]] is another corpus, initialisation and order. {compared.words()} Each run is "
-        "compared seed by seed, with the same corpus and order on both sides, so that much of the noise cancels: "
-        "an interval that stays clear of 0 is a difference. Each interval is a 95 % one, and they are not "
-        "adjusted for their number. Another test set would move all runs together, since they share it; the "
-        "[[excess]] takes the language’s own loss off, and with it most of that.",
-        panels=(
-            Panel("Difference in perplexity, seed by seed", compared.panel()),
-            Panel("Excess about its mean, nats a token", Dots(_noise_rows(results, runs, excess), "nat", ZERO)),
-        ),
-        table=_table(compared, excess),
+        question="Does changing the architecture matter more than changing the seed?",
+        answer=f"{compared.words()} Another [[seed]] has another corpus, initialisation and order. Runs are "
+        "compared seed by seed, with the same corpus and order, so much of the noise cancels. An interval that "
+        "does not contain 0 shows a difference. These are 95 % intervals, not corrected for multiple comparisons. "
+        "All runs share one test set, and another one would move them together; the [[excess]] subtracts the "
+        "language’s own loss, which removes most of this.",
+        panels=panels,
+        table=table,
         measures=(excess,),
     )
 
 
-class Compared:
+class AgainstFirst:
     """Runs of a study, each beside the first of them."""
 
-    def __init__(self, results: Results, runs: Sequence[Run], measure: Measure) -> None:
+    def __init__(self, results: Results, runs: Sequence[ShownRun], measure: Measure) -> None:
         """Compare ``runs`` by ``measure``."""
         self.results, self.runs, self.measure = results, runs, measure
 
@@ -57,33 +60,33 @@ class Compared:
         sd = shown_deviation(known)
         group = Group(moved, spans=_about_zero(sd, "deviation"), crossed=frozenset(self.results.diverged(base)))
         first = Row(f"{base.label}, seeds", f"sd {_size(sd, self.measure.unit)}, n = {len(known)}", (group,))
-        band = Band(min(known), max(known), "range of the first run’s seeds") if len(known) > 1 else None
+        band = Shading(min(known), max(known), "range of the first run’s seeds") if len(known) > 1 else None
         return Dots((first, *(self._row(run) for run in self.runs[1:])), self.measure.unit, ZERO, band)
 
     def words(self) -> str:
         """How far the first run's seeds lie apart, and how many mean differences exceed that."""
         values = finite(self.results.values(self.runs[0], self.measure)) if self.runs else []
         if len(values) < 2:
-            return "Of one seed nothing can be said."
+            return "One seed says nothing about this."
         apart = max(values) - min(values)
         means = [self._interval(run).mean for run in self.runs[1:]]
         more = sum(abs(mean) > apart for mean in means if math.isfinite(mean))
         return (
-            f"Between its {len(values)} seeds the perplexity of {self.runs[0].label} ranges over "
-            f"{number(apart, self.measure.unit)}, the width of the band. Of the {len(means)} other runs below, "
-            f"{more} differ from it by more than that on average."
+            f"{more} of the {len(means)} other runs differ from {self.runs[0].label} by more than its own seeds "
+            f"differ from each other: its {len(values)} seeds span a perplexity of "
+            f"{number(apart, self.measure.unit)}, the shaded band."
         )
 
-    def difference(self, run: Run) -> dict[int | None, float | None]:
+    def difference(self, run: ShownRun) -> dict[int | None, float | None]:
         """The run less the first one, on the seeds that both have; none where one of them was not measured."""
         own, base = (self.results.values(one, self.measure) for one in (run, self.runs[0]))
         pairs = {seed: (own[seed], base[seed]) for seed in own if seed in base}
         return {seed: None if a is None or b is None else a - b for seed, (a, b) in pairs.items()}
 
-    def _interval(self, run: Run) -> Interval:
+    def _interval(self, run: ShownRun) -> Interval:
         return t_interval([value for value in self.difference(run).values() if value is not None])
 
-    def _row(self, run: Run) -> Row:
+    def _row(self, run: ShownRun) -> Row:
         interval, unit = self._interval(run), self.measure.unit
         note = f"{number(interval.mean, unit)} {brackets(interval, unit)}, n = {interval.n}"
         spans = (Span(interval.low, interval.high),)
@@ -92,17 +95,17 @@ class Compared:
         return Row(run.label, note if interval.n else NOT_MEASURED, (group,))
 
 
-def _about_mean(results: Results, run: Run, measure: Measure) -> dict[int | None, float | None]:
+def _about_mean(results: Results, run: ShownRun, measure: Measure) -> dict[int | None, float | None]:
     mean = results.mean(run, measure)
     values = results.values(run, measure)
     return {seed: None if v is None or mean is None else v - mean for seed, v in values.items()}
 
 
-def _noise_rows(results: Results, runs: Sequence[Run], measure: Measure) -> tuple[Row, ...]:
+def _noise_rows(results: Results, runs: Sequence[ShownRun], measure: Measure) -> tuple[Row, ...]:
     return tuple(_noise_row(results, run, measure) for run in runs)
 
 
-def _noise_row(results: Results, run: Run, measure: Measure) -> Row:
+def _noise_row(results: Results, run: ShownRun, measure: Measure) -> Row:
     """Seeds about their mean, with one standard deviation of the seeds and one standard error of the test set."""
     sd, error = _noise(results, run, measure)
     spans = (*_about_zero(sd, "deviation"), *_about_zero(error, "items"))
@@ -110,9 +113,9 @@ def _noise_row(results: Results, run: Run, measure: Measure) -> Row:
     return Row(run.label, f"seeds {_size(sd, measure.unit)}, test set {_size(error, measure.unit)}", (group,))
 
 
-def _noise(results: Results, run: Run, measure: Measure) -> tuple[Value, Value]:
+def _noise(results: Results, run: ShownRun, measure: Measure) -> tuple[Value, Value]:
     """The standard deviation over seeds, and the mean standard error over the items of the test set."""
-    cells = [cell for cell in results.cells(run, measure).values() if cell]
+    cells = [cell for cell in results.readings(run, measure).values() if cell]
     errors = [cell.item_error for cell in cells if cell.item_error is not None]
     return shown_deviation([cell.value for cell in cells]), fmean(errors) if errors else None
 
@@ -127,7 +130,7 @@ def _size(size: Value, unit: str) -> str:
     return NOT_MEASURED if size is None else str(size)
 
 
-def _table(compared: Compared, excess: Measure) -> Table:
+def _table(compared: AgainstFirst, excess: Measure) -> Table:
     columns = (
         Column("run", "run"),
         Column("seed", "seed", "count"),
@@ -141,10 +144,10 @@ def _table(compared: Compared, excess: Measure) -> Table:
     return Table(f"{compared.results.study.name}-chance", columns, rows)
 
 
-def _table_rows(compared: Compared, run: Run, excess: Measure) -> Iterator[tuple[Value, ...]]:
+def _table_rows(compared: AgainstFirst, run: ShownRun, excess: Measure) -> Iterator[tuple[Value, ...]]:
     results = compared.results
     differences, (sd, _) = compared.difference(run), _noise(results, run, excess)
     values = results.values(run, compared.measure)
-    for seed, cell in results.cells(run, excess).items():
+    for seed, cell in results.readings(run, excess).items():
         found = (cell.value, cell.item_error) if cell else (None, None)
         yield (run.name, seed, values[seed], differences.get(seed), found[0], sd, found[1])

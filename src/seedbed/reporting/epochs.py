@@ -6,22 +6,23 @@ Every study with trained runs has these, since they come from the evaluation ``t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
-from seedbed.reporting.blocks.lines import mean_curve
 from seedbed.reporting.drawing.canvas import padded
 from seedbed.reporting.drawing.curves import Curve, Curves
 from seedbed.reporting.drawing.marks import Axis, Mark
 from seedbed.reporting.figures import Figure, Panel
 from seedbed.reporting.numbers import spread
-from seedbed.reporting.results import BEST_EPOCH, Measure, Results, Run, finite
-from seedbed.reporting.tables import Column, Table, Value
+from seedbed.reporting.panels.lines import mean_curve
+from seedbed.reporting.results import BEST_EPOCH, Measure, Results, ShownRun, finite
+from seedbed.reporting.tables import Column, Table, Value, seed_words
 
 METRICS = ("validation_loss", "training_loss", "learning_rate")
 EPOCH = Axis("count", "epoch")
 
 
-def epochs(results: Results, floor: Mark | None, runs: Sequence[Run] | None = None) -> Figure:
+def epochs(results: Results, floor: Mark | None, runs: Sequence[ShownRun] | None = None) -> Figure:
     """Validation perplexity by epoch, every seed a curve and their mean another, and the learning rates.
 
     Args:
@@ -39,16 +40,22 @@ def epochs(results: Results, floor: Mark | None, runs: Sequence[Run] | None = No
         for run, curves in validation.items()
         if curves
     ]
-    rates = tuple(one for run in chosen for one in _curves(results, run, "learning_rate", count)[:1])
+    rates = tuple(
+        replace(one, label=run.label)
+        for run in chosen
+        for one in _curves(results, run, "learning_rate", count)[:1]
+    )
     if rates:
         panels.append(Panel("Learning rate, every run", Curves(rates, EPOCH, Axis("rate"))))
+    results.lookups.assign("figure epochs")
     return Figure(
         name="epochs",
         question="How does perplexity fall with training?",
-        answer="Validation perplexity over the passes through the training corpus, a panel for each run, all on "
-        "the same axes. A thin curve is a seed, the thick one their mean. The ring is the [[best epoch]] of a "
-        f"seed, whose weights are tested: {_best(results, chosen)}. The floor is that of the test set; that of "
-        "the validation set differs from it by chance. The learning rate is that at the end of each epoch.",
+        answer=f"The validation loss is lowest after {_best(results, chosen)}: the [[best epoch]] of a seed, "
+        "which has a ring and whose weights are tested. Each panel shows a run, all on the same axes: a thin "
+        "curve for each seed, and their mean as a thick one, after each pass through the training corpus. The "
+        "dashed line is the exact floor of the test set; the floor of the validation set differs a little. "
+        "The learning rate is the one at the end of each epoch.",
         panels=tuple(panels),
         table=_table(results, chosen, count),
         measures=(BEST_EPOCH, *(_at(metric, epoch) for metric in METRICS for epoch in range(1, count + 1))),
@@ -60,7 +67,7 @@ def _at(metric: str, epoch: int) -> Measure:
     return Measure(metric, metric, metric, unit, {"epoch": epoch}, exponentiated=unit == "perplexity")
 
 
-def _epoch_count(results: Results, runs: Sequence[Run]) -> int:
+def _epoch_count(results: Results, runs: Sequence[ShownRun]) -> int:
     """The last epoch that any seed has a validation loss of."""
     count = 0
     while any(finite(results.values(run, _at("validation_loss", count + 1))) for run in runs):
@@ -68,13 +75,13 @@ def _epoch_count(results: Results, runs: Sequence[Run]) -> int:
     return count
 
 
-def _best(results: Results, runs: Sequence[Run]) -> str:
+def _best(results: Results, runs: Sequence[ShownRun]) -> str:
     """The epochs that were best for some seed of some run."""
     chosen = (value for run in runs for value in results.values(run, BEST_EPOCH).values())
     return f"epoch {spread(chosen, 'count')}"
 
 
-def _curves(results: Results, run: Run, metric: str, count: int) -> tuple[Curve, ...]:
+def _curves(results: Results, run: ShownRun, metric: str, count: int) -> tuple[Curve, ...]:
     """A curve for each seed that has points; the best epoch is ringed on that of the validation loss."""
     best = results.values(run, BEST_EPOCH) if metric == "validation_loss" else {}
     values = [results.values(run, _at(metric, epoch)) for epoch in range(1, count + 1)]
@@ -82,16 +89,16 @@ def _curves(results: Results, run: Run, metric: str, count: int) -> tuple[Curve,
     for seed in run.seeds:
         points = tuple((float(e), v) for e, column in enumerate(values, 1) if (v := column[seed]) is not None)
         if points:
-            curves.append(Curve(f"{run.name}, seed {seed}", points, ring=best.get(seed)))
+            curves.append(Curve(seed_words(seed), points, ring=best.get(seed)))
     return tuple(curves)
 
 
-def _mean(run: Run, curves: Sequence[Curve]) -> tuple[Curve, ...]:
-    mean = mean_curve(run.name, curves, exponentiated=True)
+def _mean(run: ShownRun, curves: Sequence[Curve]) -> tuple[Curve, ...]:
+    mean = mean_curve("", curves, exponentiated=True)
     return (mean,) if mean else ()
 
 
-def _table(results: Results, runs: Sequence[Run], count: int) -> Table:
+def _table(results: Results, runs: Sequence[ShownRun], count: int) -> Table:
     columns = (
         Column("run", "run"),
         Column("seed", "seed", "count"),

@@ -1,7 +1,7 @@
 """What a study hands to the page: a headline, and figures in parts.
 
-A figure is made of blocks (the functions of ``reporting/blocks/``). What its key explains, what its table holds
-and what claims find in it follow from them.
+A figure is made of groups of panels (the functions of ``reporting/panels/``). Its key, its table, and which claims
+lead to it follow from them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import groupby
 
 from seedbed.observations import condition_text
 from seedbed.reporting.drawing.marks import Drawing, Key
-from seedbed.reporting.results import Measure, Results, Run
+from seedbed.reporting.results import Measure, Results, ShownRun
 from seedbed.reporting.tables import NONE, Column, Table, Value
 
 
@@ -26,11 +26,11 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Block:
+class PanelGroup:
     """Panels, and the runs and measures that they show."""
 
     panels: tuple[Panel, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[ShownRun, ...]
     measures: tuple[Measure, ...]
 
 
@@ -76,22 +76,23 @@ class Figure:
 
 
 def figure(
-    results: Results, name: str, question: str, answer: str, *blocks: Block, also: Iterable[Measure] = ()
+    results: Results, name: str, question: str, answer: str, *groups: PanelGroup, also: Iterable[Measure] = ()
 ) -> Figure:
-    """A figure of blocks, with a table of every seed of all that they show.
+    """A figure of groups of panels, with a table of every seed of all that they show.
 
     Args:
         results: The study's results.
         name: The figure's name within the study: part of its address and of its table's file.
         question: Its title.
         answer: What the numbers say, as far as possible by numbers that are computed here.
-        blocks: What it is made of.
+        groups: What it is made of.
         also: Measures that only the table shows.
     """
-    runs = tuple(dict.fromkeys(run for block in blocks for run in block.runs))
-    measures = unique([*(measure for block in blocks for measure in block.measures), *also])
+    runs = tuple(dict.fromkeys(run for group in groups for run in group.runs))
+    measures = unique([*(measure for group in groups for measure in group.measures), *also])
     table = seeds_table(results, name, runs, measures)
-    panels = tuple(panel for block in blocks for panel in block.panels)
+    panels = tuple(panel for group in groups for panel in group.panels)
+    results.lookups.assign(f"figure {name}")
     return Figure(name, question, answer, panels, table, measures)
 
 
@@ -100,8 +101,8 @@ class Part:
     """Some figures of a study under a heading of their own.
 
     Attributes:
-        title: The heading; a part without one just stands below the study's runs.
-        text: What stands below the heading; ``[[word]]`` links the glossary.
+        title: The heading; a part without one follows the study's runs.
+        text: The text below the heading; ``[[word]]`` links the glossary.
         figures: The figures.
     """
 
@@ -131,7 +132,7 @@ class Headline:
     menu: str = ""
 
 
-def seeds_table(results: Results, name: str, runs: Iterable[Run], measures: Sequence[Measure]) -> Table:
+def seeds_table(results: Results, name: str, runs: Iterable[ShownRun], measures: Sequence[Measure]) -> Table:
     """A row for each run and seed, a column for each measure."""
     columns = (
         Column("run", "run"),
@@ -147,10 +148,10 @@ def seeds_table(results: Results, name: str, runs: Iterable[Run], measures: Sequ
     return Table(f"{results.study.name}-{name}", columns, tuple(rows))
 
 
-def _seed_value(run: Run, value: float | None, measure: Measure) -> Value:
+def _seed_value(run: ShownRun, value: float | None, measure: Measure) -> Value:
     return NONE if measure.training and run.kind == "reference" else value
 
 
 def unique(measures: Iterable[Measure]) -> tuple[Measure, ...]:
-    """The measures without what stands there already under the same key."""
+    """The measures, each key once."""
     return tuple({measure.key: measure for measure in measures}.values())

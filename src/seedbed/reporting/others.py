@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from seedbed.observations import condition_text
-from seedbed.reporting.blocks.bars import bars
-from seedbed.reporting.blocks.heat_maps import heat_map_of_runs, heat_maps
-from seedbed.reporting.blocks.lines import lines
-from seedbed.reporting.blocks.strips import strip
 from seedbed.reporting.drawing.heat import Heat
-from seedbed.reporting.figures import Block, Figure, figure
+from seedbed.reporting.figures import Figure, PanelGroup, figure
+from seedbed.reporting.panels.bars import bars
+from seedbed.reporting.panels.heat_maps import heat_map_of_runs, heat_maps
+from seedbed.reporting.panels.lines import lines
+from seedbed.reporting.panels.strips import strip
 from seedbed.reporting.results import (
     BEST_EPOCH,
     DIVERGED,
@@ -34,7 +34,7 @@ IN_THE_TABLE_OF_RUNS = {one.metric for one in (PARAMETERS, TOKENS, BEST_EPOCH, D
 #: A condition with more values than this, or several, are a heat map instead of a panel each.
 MOST_PANELS = 4
 
-#: Words of a condition are bars up to so many rows, with every seed a dot, and a heat map beyond.
+#: Words of a condition are bars up to this number of rows, with a dot for each seed, and a heat map beyond.
 MOST_ROWS = 60
 
 #: A figure with more marks than this is a table only: the page stays small.
@@ -75,7 +75,7 @@ def _left(results: Results, metric: str, shown: Sequence[Figure]) -> tuple[Measu
 def _single(results: Results, measures: Sequence[Measure]) -> bool:
     """Whether these are numbers of one run that has no seed, or no numbers but texts."""
     runs = results.having(measures)
-    cells = [cell for run in runs for one in measures for cell in results.cells(run, one).values() if cell]
+    cells = [cell for run in runs for one in measures for cell in results.readings(run, one).values() if cell]
     return (len(runs) == 1 and runs[0].kind == "reference") or all(cell.text for cell in cells)
 
 
@@ -89,19 +89,19 @@ def _figure(results: Results, metric: str, measures: Sequence[Measure]) -> Figur
         f"metric-{metric}",
         f"{words}{by}",
         f"The metric {metric} of the table of observations.{unit}",
-        *_bounded(results, measures, list(_blocks(results, measures))),
+        *_bounded(results, measures, list(_groups(results, measures))),
     )
 
 
-def _bounded(results: Results, measures: Sequence[Measure], blocks: Sequence[Block]) -> Iterator[Block]:
-    """The blocks, or one without panels where there would be too many marks."""
-    heat = any(isinstance(panel.drawing, Heat) for block in blocks for panel in block.panels)
+def _bounded(results: Results, measures: Sequence[Measure], groups: Sequence[PanelGroup]) -> Iterator[PanelGroup]:
+    """The groups, or one without panels where there would be too many marks."""
+    heat = any(isinstance(panel.drawing, Heat) for group in groups for panel in group.panels)
     runs = results.having(measures)
     marks = len(measures) * sum(1 if heat else max(1, len(run.seeds)) for run in runs)
-    yield from blocks if marks <= MOST_MARKS else [Block((), runs, tuple(measures))]
+    yield from groups if marks <= MOST_MARKS else [PanelGroup((), runs, tuple(measures))]
 
 
-def _blocks(results: Results, measures: Sequence[Measure]) -> Iterator[Block]:
+def _groups(results: Results, measures: Sequence[Measure]) -> Iterator[PanelGroup]:
     """Blocks of one metric, for each set of condition keys on its own."""
     kinds: dict[tuple[str, ...], list[Measure]] = {}
     for one in measures:
@@ -110,11 +110,11 @@ def _blocks(results: Results, measures: Sequence[Measure]) -> Iterator[Block]:
         yield from _alike(results, alike, keys)
 
 
-def _alike(results: Results, measures: Sequence[Measure], keys: Sequence[str]) -> Iterator[Block]:
+def _alike(results: Results, measures: Sequence[Measure], keys: Sequence[str]) -> Iterator[PanelGroup]:
     """What suits measures of one metric whose conditions have the same keys."""
     metric = measures[0].metric
     plain = Measure(metric, metric.replace("_", " "), metric, measures[0].unit)
-    number = next((key for key in keys if _runs_over(measures, key)), "")
+    number = next((key for key in keys if runs_over(measures, key)), "")
     rest = [{key: value for key, value in one.condition.items() if key != number} for one in measures]
     groups = {condition_text(one): one for one in rest}
     if number and len(groups) <= MOST_PANELS:
@@ -133,7 +133,7 @@ def _alike(results: Results, measures: Sequence[Measure], keys: Sequence[str]) -
         yield heat_maps(results, plain, rows, columns)
 
 
-def _runs_over(measures: Sequence[Measure], key: str) -> bool:
+def runs_over(measures: Sequence[Measure], key: str) -> bool:
     """Whether a condition's values are numbers that measure something, enough of them for a line."""
     values = {one.condition[key] for one in measures}
     measuring = key not in NAMES and not any(isinstance(value, str) for value in values)
@@ -158,7 +158,7 @@ def _numbers(results: Results, measures: Sequence[Measure]) -> tuple[Figure, ...
     rows: list[tuple[Value, ...]] = []
     for one in ordered:
         for run in results.having([one]):
-            for seed, cell in results.cells(run, one).items():
+            for seed, cell in results.readings(run, one).items():
                 value = None if cell is None else cell.text or cell.value
                 place = (run.name, NONE if seed is None else seed, one.metric, condition_words(one.condition))
                 rows.append((*place, value, one.unit))

@@ -9,19 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from seedbed.observations import Scalar, condition_text, read_condition
+from seedbed.observations import DEMONSTRATIONS, Scalar, condition_text, read_condition
 from seedbed.reporting.numbers import brackets, number
 from seedbed.statistics.intervals import Interval, t_interval, wilson_interval
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run as the page shows it.
+class ShownRun:
+    """A run as a page shows it.
 
     Attributes:
         name: Its name in the table.
@@ -37,11 +38,11 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Study:
-    """A study as the page shows it.
+class ShownStudy:
+    """A study as a page shows it.
 
     Attributes:
-        name: Its name in the table; the figures stand in ``reporting/studies/NAME.py``.
+        name: Its name in the table; its figures are declared in ``reporting/studies/NAME.py``.
         title: Its title.
         lead: The paragraph that opens its section; ``[[word]]`` links the glossary.
         language: The name of its language or task.
@@ -55,13 +56,33 @@ class Study:
     lead: str
     language: str
     rebuilt: bool
-    runs: tuple[Run, ...]
+    runs: tuple[ShownRun, ...]
     full: bool = True
 
 
 @dataclass(frozen=True)
+class ShownDemonstration:
+    """A demonstration as a page shows it: numbers that need no training and belong to no run.
+
+    Attributes:
+        name: Its name, which its rows have in the column ``run``.
+        title: Its title, a question.
+        lead: The paragraph below the title; ``[[word]]`` links the glossary.
+        seeds: The numbers of its independent streams; none where it is exact.
+    """
+
+    name: str
+    title: str
+    lead: str
+    seeds: tuple[int, ...] = ()
+
+
+_COLUMNS = ["run", "seed", "metric", "condition", "value", "n", "item_error", "unit", "text"]
+
+
+@dataclass(frozen=True)
 class Measure:
-    """A number of a run that the page shows.
+    """A number of a run that a page shows.
 
     Attributes:
         key: Its name in tables for machines.
@@ -91,6 +112,11 @@ class Measure:
             condition={**self.condition, **condition},
         )
 
+    @cached_property
+    def place(self) -> tuple[str, str]:
+        """Its metric and condition as the table has them."""
+        return self.metric, condition_text(self.condition)
+
     def scaled(self, value: float | None) -> float | None:
         """The metric's value on the scale that is shown."""
         if value is None or not self.exponentiated:
@@ -100,7 +126,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Reading:
     """The part of an observation that the page reads."""
 
     value: float
@@ -115,42 +141,97 @@ class Cell:
         return round(1 / (2 * self.item_error) - 1) if self.item_error else self.n or 0
 
 
+@dataclass(frozen=True)
+class Lookup:
+    """What a figure looked up: a metric, the words and keys of its condition, and the unit it is shown in."""
+
+    metric: str
+    condition: str
+    keys: tuple[str, ...]
+    unit: str
+
+
+class Lookups:
+    """What the figures of a study look up, so that a name that nothing has is found before a build."""
+
+    def __init__(self) -> None:
+        """Nothing was looked up yet."""
+        self._open: dict[Lookup | str, None] = {}
+        self.figures: dict[str, tuple[Lookup | str, ...]] = {}
+
+    def add(self, lookup: Lookup | str) -> None:
+        """Note a measure, or the name of a run."""
+        self._open[lookup] = None
+
+    def assign(self, figure: str) -> None:
+        """What was looked up since the last call belongs to this figure."""
+        self.figures[figure] = (*self.figures.get(figure, ()), *self._open)
+        self._open = {}
+
+
 class Results:
     """One study's observations, looked up by run, seed and measure.
 
+    Attributes:
+        study: The study.
+        lookups: What was looked up so far.
+
     Raises:
-        ValueError: a cell of the table stands twice.
+        ValueError: the table has two observations of one run, seed, metric and condition.
     """
 
-    def __init__(self, observations: pd.DataFrame, study: Study) -> None:
-        """Index the rows of ``study``."""
+    def __init__(self, observations: pd.DataFrame, study: ShownStudy) -> None:
+        """Index the rows of ``study``; those of demonstrations are kept for `of_demonstration`."""
         self.study = study
-        self._cells: dict[tuple[str, int | None, str, str], Cell] = {}
-        columns = ["run", "seed", "metric", "condition", "value", "n", "item_error", "unit", "text"]
-        chosen = observations.loc[observations["study"] == study.name, columns]
-        for run, seed, metric, condition, *cell in chosen.itertuples(index=False, name=None):
-            key = (str(run), _integer(seed), str(metric), condition_text(read_condition(condition)))
-            if key in self._cells:
+        self.lookups = Lookups()
+        self.demonstrations: dict[str, Results] = {}
+        self._demonstrated = observations.loc[observations["study"] == DEMONSTRATIONS]
+        self._readings: dict[tuple[str, int | None, str, str], Reading] = {}
+        chosen = observations.loc[observations["study"] == study.name, _COLUMNS]
+        for run, seed, metric, condition, *reading in chosen.itertuples(index=False, name=None):
+            key = (str(run), _integer(seed), str(metric), _ordered(condition))
+            if key in self._readings:
                 raise ValueError(f"study {study.name}: two observations of run, seed, metric, condition = {key}")
-            self._cells[key] = _cell(*cell)
+            self._readings[key] = _reading(*reading)
         self._metrics = self._planned()
+
+    def of_demonstration(self, name: str, over: str, labels: Mapping[str, str]) -> Results:
+        """The observations of a demonstration as those of a study, so that a figure of this study can show them.
+
+        Args:
+            name: The demonstration.
+            over: The condition key whose values are taken for the runs; rows without it are left out.
+            labels: The value of that key → what the page calls it, in the order of the page; others follow.
+        """
+        if name not in self.demonstrations:
+            rows = self._demonstrated[self._demonstrated["run"] == name]
+            rows = rows[rows["condition"].map(lambda one: over in read_condition(one)).astype(bool)]
+            conditions = [dict(read_condition(one)) for one in rows["condition"]]
+            values = [str(one.pop(over)) for one in conditions]
+            known = dict.fromkeys([*(one for one in labels if one in values), *values])
+            seeds = tuple(sorted({int(seed) for seed in rows["seed"] if not pd.isna(seed)}))
+            kind: Literal["trained", "reference"] = "trained" if seeds else "reference"
+            runs = tuple(ShownRun(one, labels.get(one, one), kind, seeds) for one in known)
+            own = {"study": self.study.name, "run": values, "condition": list(map(condition_text, conditions))}
+            self.demonstrations[name] = Results(rows.assign(**own), replace(self.study, runs=runs))
+        return self.demonstrations[name]
 
     def _planned(self) -> dict[str, dict[str, str]]:
         """Metric → condition → unit, of the planned cells, in the order of the page."""
         planned = {(run.name, seed) for run in self.study.runs for seed in run.seeds or (None,)}
         found: dict[str, dict[str, str]] = {}
-        for (run, seed, metric, condition), cell in sorted(self._cells.items(), key=_place):
+        for (run, seed, metric, condition), cell in sorted(self._readings.items(), key=_place):
             if (run, seed) in planned:
                 found.setdefault(metric, {}).setdefault(condition, cell.unit)
         return found
 
     @property
-    def trained(self) -> tuple[Run, ...]:
+    def trained(self) -> tuple[ShownRun, ...]:
         """The runs that were trained."""
         return trained(self.study.runs)
 
     @property
-    def references(self) -> tuple[Run, ...]:
+    def references(self) -> tuple[ShownRun, ...]:
         """The runs without training."""
         return tuple(run for run in self.study.runs if run.kind == "reference")
 
@@ -167,6 +248,7 @@ class Results:
 
     def over(self, measure: Measure, *keys: str) -> dict[tuple[Scalar, ...], Measure]:
         """The values of further condition keys → the measure there, for all that was measured."""
+        self.lookups.add(Lookup(*measure.place, keys, measure.unit))
         found = {}
         for one in self.measures(measure.metric):
             rest = {key: value for key, value in one.condition.items() if key not in measure.condition}
@@ -174,40 +256,44 @@ class Results:
                 found[tuple(rest[key] for key in keys)] = measure.at(rest)
         return found
 
-    def having(self, measures: Iterable[Measure]) -> tuple[Run, ...]:
+    def having(self, measures: Iterable[Measure]) -> tuple[ShownRun, ...]:
         """The runs that have at least one of the measures, in the order of the page."""
         known = tuple(measures)
         return tuple(
-            run for run in self.study.runs if any(cell for one in known for cell in self.cells(run, one).values())
+            run
+            for run in self.study.runs
+            if any(cell for one in known for cell in self.readings(run, one).values())
         )
 
-    def run(self, name: str) -> Run | None:
-        """The run of that name, if it is part of the study."""
+    def run(self, name: str) -> ShownRun | None:
+        """The run of that name, if it is part of this build."""
+        self.lookups.add(name)
         return next((run for run in self.study.runs if run.name == name), None)
 
-    def named(self, names: Iterable[str]) -> tuple[Run, ...]:
+    def named(self, names: Iterable[str]) -> tuple[ShownRun, ...]:
         """The runs of these names that a build has, in this order."""
         return tuple(run for name in names if (run := self.run(name)))
 
-    def cells(self, run: Run, measure: Measure) -> dict[int | None, Cell | None]:
-        """The cell of each planned seed, under the seed none for a reference; none where nothing was measured."""
+    def readings(self, run: ShownRun, measure: Measure) -> dict[int | None, Reading | None]:
+        """The reading of each planned seed (none for a reference), or none where nothing was measured."""
         seeds = run.seeds if run.kind == "trained" else (None,)
-        condition = condition_text(measure.condition)
-        return {seed: self._cells.get((run.name, seed, measure.metric, condition)) for seed in seeds}
+        self.lookups.add(Lookup(*measure.place, (), measure.unit))
+        return {seed: self._readings.get((run.name, seed, *measure.place)) for seed in seeds}
 
-    def values(self, run: Run, measure: Measure) -> dict[int | None, float | None]:
+    def values(self, run: ShownRun, measure: Measure) -> dict[int | None, float | None]:
         """The value of each planned seed on the scale that is shown; none where nothing was measured."""
         return {
-            seed: measure.scaled(cell.value if cell else None) for seed, cell in self.cells(run, measure).items()
+            seed: measure.scaled(cell.value if cell else None)
+            for seed, cell in self.readings(run, measure).items()
         }
 
-    def interval(self, run: Run, measure: Measure) -> Interval:
+    def interval(self, run: ShownRun, measure: Measure) -> Interval:
         """The 95 % interval over the measured seeds.
 
         It is Student's t, but for shares where all seeds are 0 or all are 1: there it is that of one test set. One
         seed has none, whatever it scores.
         """
-        cells = [cell for cell in self.cells(run, measure).values() if cell]
+        cells = [cell for cell in self.readings(run, measure).values() if cell]
         values = [cell.value for cell in cells]
         items = [cell.independent for cell in cells if cell.n]
         if measure.unit == "share" and items and len(values) > 1 and set(values) in ({0.0}, {1.0}):
@@ -215,21 +301,21 @@ class Results:
         interval = t_interval(values)
         return interval.exponentiated() if measure.exponentiated else interval
 
-    def bounded(self, run: Run, measure: Measure) -> bool:
+    def bounded(self, run: ShownRun, measure: Measure) -> bool:
         """Whether the measure is a share of items, which lies between 0 and 1."""
-        cells = [cell for cell in self.cells(run, measure).values() if cell]
+        cells = [cell for cell in self.readings(run, measure).values() if cell]
         return measure.unit == "share" and bool(cells) and all(cell.n and 0 <= cell.value <= 1 for cell in cells)
 
-    def mean(self, run: Run, measure: Measure) -> float | None:
-        """The mean over the measured seeds; none where there is none."""
+    def mean(self, run: ShownRun, measure: Measure) -> float | None:
+        """The mean over the measured seeds, or none without one."""
         interval = self.interval(run, measure)
         return interval.mean if interval.n else None
 
-    def diverged(self, run: Run) -> set[int | None]:
+    def diverged(self, run: ShownRun) -> set[int | None]:
         """The seeds whose training diverged."""
         return {seed for seed, value in self.values(run, DIVERGED).items() if value}
 
-    def note(self, run: Run, measure: Measure) -> str:
+    def note(self, run: ShownRun, measure: Measure) -> str:
         """The measure in a few words: ``3.868 [3.842, 3.894], n = 5``, or what is wrong with it."""
         interval = self.interval(run, measure)
         mean = number(self.mean(run, measure), measure.unit)
@@ -246,12 +332,12 @@ class Results:
 
 #: Metrics that every trained run has, whatever its study.
 PARAMETERS = Measure("parameters", "parameters", "parameters", "count", training=True)
-TOKENS = Measure("tokens", "training tokens", "tokens", "count", training=True)
+TOKENS = Measure("tokens", "scored tokens", "tokens", "count", training=True)
 BEST_EPOCH = Measure("best_epoch", "best epoch", "best_epoch", "count", training=True)
 DIVERGED = Measure("diverged", "diverged", "diverged", "count", training=True)
 
 
-def trained(runs: Iterable[Run]) -> tuple[Run, ...]:
+def trained(runs: Iterable[ShownRun]) -> tuple[ShownRun, ...]:
     """Those of the runs that were trained."""
     return tuple(run for run in runs if run.kind == "trained")
 
@@ -271,16 +357,22 @@ def rank(value: Scalar) -> tuple[bool, float, str]:
     return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")
 
 
-def _place(item: tuple[tuple[str, int | None, str, str], Cell]) -> tuple[object, ...]:
+def _place(item: tuple[tuple[str, int | None, str, str], Reading]) -> tuple[object, ...]:
     (run, seed, metric, condition), _ = item
     read = read_condition(condition)
     return (metric, [(key, rank(read[key])) for key in sorted(read)], run, -1 if seed is None else seed)
 
 
-def _cell(value: float, n: object, error: object, unit: object, text: object) -> Cell:
+def _reading(value: float, n: object, error: object, unit: object, text: object) -> Reading:
     known = None if pd.isna(error) else float(error)  # type: ignore[call-overload, arg-type]
     words = "" if pd.isna(text) else str(text)  # type: ignore[call-overload]
-    return Cell(float(value), _integer(n), known, str(unit), words)
+    return Reading(float(value), _integer(n), known, str(unit), words)
+
+
+@cache
+def _ordered(condition: str) -> str:
+    """A condition with its keys in order; a table has few different ones."""
+    return condition_text(read_condition(condition))
 
 
 def _integer(value: object) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from seedbed.reporting.drawing.marks import Mark
 from seedbed.reporting.numbers import number, spread
-from seedbed.reporting.results import Measure, Results, Run, finite
+from seedbed.reporting.results import Measure, Results, ShownRun, finite
 
 
 def common(results: Results, measure: Measure) -> float | None:
@@ -34,20 +34,20 @@ def exact_floor(results: Results, measure: Measure) -> Mark | None:
     return mark(common(results, measure), measure.unit, "exact floor")
 
 
-def lowest(results: Results, run: Run, measures: Iterable[Measure]) -> dict[int | None, float]:
+def lowest(results: Results, run: ShownRun, measures: Iterable[Measure]) -> dict[int | None, float]:
     """The lowest of several measures by seed, of the seeds that have a finite number of each of them."""
     columns = [results.values(run, one) for one in measures]
     rows = {seed: finite(dict(enumerate(column[seed] for column in columns))) for seed in run.seeds}
     return {seed: min(row) for seed, row in rows.items() if row and len(row) == len(columns)}
 
 
-def means(results: Results, measure: Measure, runs: Iterable[Run] | None = None) -> str:
+def means(results: Results, measure: Measure, runs: Iterable[ShownRun] | None = None) -> str:
     """The range of the means of runs, of all trained ones where none are given."""
     chosen = results.trained if runs is None else runs
     return spread((results.mean(run, measure) for run in chosen), measure.unit)
 
 
-def lowest_and_highest(results: Results, measure: Measure, runs: Iterable[Run]) -> str:
+def lowest_and_highest(results: Results, measure: Measure, runs: Iterable[ShownRun]) -> str:
     """The same with the runs that they belong to; nothing where no mean is finite."""
     found = {run.label: results.interval(run, measure).mean for run in runs}
     known = sorted((mean, label) for label, mean in found.items() if math.isfinite(mean))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from seedbed.observations import read_condition
 from seedbed.reporting.numbers import number, spread
-from seedbed.reporting.results import BEST_EPOCH, DIVERGED, PARAMETERS, TOKENS, Measure, Results, Run, finite
+from seedbed.reporting.results import BEST_EPOCH, DIVERGED, PARAMETERS, TOKENS, Measure, Results, ShownRun, finite
 from seedbed.reporting.tables import NONE, Column, Strip, Table, Value, anchor
 from seedbed.statistics.intervals import deviation
 
@@ -27,7 +27,7 @@ def runs_table(results: Results) -> Table:
         Column("label", "what it is"),
         Column("seeds", "seeds"),
         Column("parameters", "parameters"),
-        Column("tokens", "training tokens"),
+        Column("tokens", "scored tokens"),
         Column("best_epoch", "best epoch"),
         Column("diverged", "diverged"),
     )
@@ -69,7 +69,7 @@ def cost_table(timings: pd.DataFrame) -> Table:
     return Table("cost", columns, tuple(_cost_row(*group) for group in _jobs(timings)))
 
 
-def _run_row(results: Results, run: Run) -> tuple[Value, ...]:
+def _run_row(results: Results, run: ShownRun) -> tuple[Value, ...]:
     if run.kind == "reference":
         return (run.name, run.label, *[NONE] * 5)
     diverged = results.values(run, DIVERGED)
@@ -83,7 +83,7 @@ def _run_row(results: Results, run: Run) -> tuple[Value, ...]:
     )
 
 
-def _variance_row(results: Results, run: Run, measure: Measure) -> tuple[Value, ...]:
+def _variance_row(results: Results, run: ShownRun, measure: Measure) -> tuple[Value, ...]:
     values = results.values(run, measure)
     interval = results.interval(run, measure)
     name = f"{results.study.name}/{run.name}"

@@ -16,6 +16,9 @@ from seedbed.statistics.intervals import Interval
 #: What a reference run has of seeds and training.
 NONE = "none"
 
+#: The page of all claims, which other pages lead to.
+CLAIMS = "claims"
+
 #: A number that sorts as it reads; the page's script reads it so.
 _PLAIN = re.compile(rf"−?[\d,]+(\.\d+)?({PERCENT})?")
 
@@ -62,13 +65,13 @@ class Links:
 
 @dataclass(frozen=True)
 class Status:
-    """A word with a sign, so that it is told by more than its colour."""
+    """A word with a sign, so that its meaning does not depend on colour."""
 
     word: str
 
     @property
     def sign(self) -> str:
-        """The sign that stands before the word."""
+        """The sign before the word."""
         return SIGNS[self.word]
 
 
@@ -108,12 +111,12 @@ class Column:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its names in a CSV: the column ``interval`` is its two ends, whatever stands in its rows."""
+        """Its names in a CSV: the column ``interval`` is its two ends, whatever its rows hold."""
         return ("low", "high") if self.key == "interval" else (self.key,)
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownCell:
     """A cell as the page shows it.
 
     Attributes:
@@ -151,7 +154,7 @@ class Table:
 
     @property
     def large(self) -> bool:
-        """Whether it is too large to stand on the page."""
+        """Whether it is too large for the page."""
         return len(self.rows) * len(self.columns) > MOST_CELLS
 
     def choices(self, key: str) -> list[str]:
@@ -160,7 +163,7 @@ class Table:
         order = {word: index for index, word in enumerate(SIGNS)}
         return sorted({_text(row[at]) for row in self.rows}, key=lambda word: (order.get(word, -1), word))
 
-    def shown(self) -> list[list[Shown]]:
+    def shown(self) -> list[list[ShownCell]]:
         """The rows as they are shown."""
         units = self.units or ("",) * len(self.rows)
         return [
@@ -193,27 +196,37 @@ def anchor(*names: str) -> str:
     return ":".join(quote(name, safe="") for name in names)
 
 
+def file_name(page: str) -> str:
+    """The file of a page, and its address on the other pages, which are in the same folder."""
+    return f"{quote(page)}.html"
+
+
+def address(page: str, *names: str) -> str:
+    """The address of an anchor on another page."""
+    return f"{file_name(page)}#{anchor(*names)}"
+
+
 def seed_words(seed: int | None) -> str:
     """A seed in words."""
     return "no seed" if seed is None else f"seed {seed}"
 
 
-def _shown(value: Value, unit: str) -> Shown:
+def _shown(value: Value, unit: str) -> ShownCell:
     if isinstance(value, Strip):
-        return Shown(value.words(), "", False, "strip", value)
+        return ShownCell(value.words(), "", False, "strip", value)
     if isinstance(value, Status):
-        return Shown(value.word, value.word, False, "status", value)
+        return ShownCell(value.word, value.word, False, "status", value)
     if isinstance(value, Links | Folded):
-        return Shown(_text(value), "", False, type(value).__name__.lower(), value)
+        return ShownCell(_text(value), "", False, type(value).__name__.lower(), value)
     if isinstance(value, Interval):
-        return Shown(ends(value, unit), _key(value.low, unit) if value.defined else "", True)
+        return ShownCell(ends(value, unit), _key(value.low, unit) if value.defined else "", True)
     if isinstance(value, str):
-        return Shown(value, "", bool(unit))
+        return ShownCell(value, "", bool(unit))
     if value is None:
-        return Shown(NOT_MEASURED, "", True)
+        return ShownCell(NOT_MEASURED, "", True)
     text = number(value, unit)
     plain = _PLAIN.fullmatch(text) or not math.isfinite(value)
-    return Shown(text, "" if plain else _key(value, unit), True)
+    return ShownCell(text, "" if plain else _key(value, unit), True)
 
 
 def _key(value: float, unit: str) -> str:
@@ -233,7 +246,7 @@ def _text(value: Value) -> str:
 
 
 def _machine(value: Value, fields: int) -> list[str]:
-    """A value in so many fields; what is no interval stands in each of them."""
+    """A value as this number of fields; what is no interval is repeated in each."""
     if isinstance(value, Interval):
         return [_digits(value.low), _digits(value.high)]
     if value is None:

@@ -24,10 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from seedbed.observations import read_condition
-
-#: Where the rows of demonstrations are: their study, with the demonstration as the run.
-DEMONSTRATIONS = "demonstrations"
+from seedbed.observations import DEMONSTRATIONS, read_condition
 
 Name = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9-]*$")]
 Word = Annotated[str, StringConstraints(pattern="^[a-z][a-z0-9_]*$")]

@@ -12,14 +12,13 @@ from seedbed.configuration import plugins
 from seedbed.configuration.demonstrations import PLACE, needs, parts
 from seedbed.configuration.demonstrations import Demonstration as Entry
 from seedbed.configuration.schema import Values
-from seedbed.observations import Observation, rows
+from seedbed.observations import DEMONSTRATIONS, Observation, rows
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import digest, fingerprint
 from seedbed.pipeline.jobs.source import Source
 from seedbed.pipeline.jobs.training import network, objective
 from seedbed.pipeline.table import Row, write_rows
 from seedbed.randomness import stream
-from seedbed.statistics.claims import DEMONSTRATIONS
 
 if TYPE_CHECKING:
     from torch import nn

@@ -1,114 +1,334 @@
-"""The pages: one HTML file each, made from the tables and nothing else."""
+"""The pages: one HTML file each, made from tables alone, and each there as soon as its own results are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Claims
 from seedbed.configuration.configuration import ROOT, Configuration
+from seedbed.observations import DEMONSTRATIONS
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import REPORTING, fingerprint
+from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job
-from seedbed.pipeline.jobs.tables import Comparison, Observations, Timings, Verdicts
+from seedbed.pipeline.jobs.measurement import Measurement
+from seedbed.pipeline.jobs.tables import Comparison, Observations, StudyVerdicts, Timings, Verdicts, rows_of
 from seedbed.pipeline.provenance import provenance
+from seedbed.pipeline.table import observation_table
 
-#: Where the page's templates, style, script and captions stand.
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from seedbed.reporting.pages.site import Site
+    from seedbed.reporting.results import ShownDemonstration, ShownStudy
+
+#: Where the templates, style, script and captions of the pages are.
 TEMPLATES = ROOT / "report"
 
 
 @dataclass(frozen=True, eq=False)
-class Page:
+class Shown:
+    """What every page shows of the configuration: the names and titles of all, and of some studies their runs.
+
+    Attributes:
+        configuration: The configuration.
+        demonstrations: The demonstrations of the build.
+    """
+
     configuration: Configuration
-    claims: Claims
-    observations: Observations
-    verdicts: Verdicts
-    timings: Timings
-    comparison: Comparison
-    OUTPUTS = ("results/report/index.html",)
-    outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
-    place: str = field(default="the page", init=False)
+    demonstrations: tuple[Demonstration, ...]
 
     @property
-    def inputs(self) -> tuple[Job, ...]:
-        return (self.observations, self.verdicts, self.timings, self.comparison)
+    def site(self) -> Site:
+        """The pages of the build."""
+        from seedbed.reporting.pages.site import Site
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """The fingerprint of the page."""
-        configuration = self.configuration
+        titles = {name: study.title for name, study in self.configuration.studies.items()}
+        return Site(titles, bool(self.demonstrations), TEMPLATES)
+
+    def study(self, name: str) -> ShownStudy:
+        """A study as a page shows it."""
+        from seedbed.reporting.results import ShownRun, ShownStudy
+
+        entry = self.configuration.studies[name]
+        runs = [
+            ShownRun(
+                name=key,
+                label=run.label,
+                kind="trained" if run.trained else "reference",
+                seeds=tuple(seed for seed in self.configuration.seeds(name, key) if seed is not None),
+            )
+            for key, run in self.configuration.runs(name).items()
+        ]
+        return ShownStudy(
+            name=name,
+            title=entry.title,
+            lead=entry.lead,
+            language=", ".join(sorted({data.language or str(data.task) for data in entry.data.values()})),
+            rebuilt=entry.rebuilt,
+            runs=tuple(runs),
+            full=self.configuration.full,
+        )
+
+    @property
+    def studies(self) -> list[ShownStudy]:
+        """All studies, in their order."""
+        return [self.study(name) for name in self.configuration.studies]
+
+    @property
+    def shown_demonstrations(self) -> list[ShownDemonstration]:
+        """All demonstrations, in their order."""
+        from seedbed.reporting.results import ShownDemonstration
+
+        return [
+            ShownDemonstration(
+                one.name, one.entry.title, one.entry.lead, tuple(seed for seed in one.seeds if seed is not None)
+            )
+            for one in self.demonstrations
+        ]
+
+    def fingerprint(self, page: str, studies: Iterable[str], inputs: Iterable[Job], **more: object) -> str:
+        """The fingerprint of a page.
+
+        Args:
+            page: The module in reporting/pages/ that makes it.
+            studies: The studies whose figures it shows.
+            inputs: The jobs that it reads.
+            more: What else it shows.
+        """
+        names, configuration = list(studies), self.configuration
         values = {
-            "studies": {name: study.model_dump(mode="json") for name, study in configuration.studies.items()},
-            # In order, which is what the page shows them in.
-            "seeds": [
-                (study, run, configuration.seeds(study, run))
-                for study in configuration.studies
-                for run in configuration.runs(study)
+            "titles": [(name, study.title) for name, study in configuration.studies.items()],
+            "studies": {name: configuration.studies[name].model_dump(mode="json") for name in names},
+            # In order, which is that of the page.
+            "runs": [
+                (name, run, configuration.seeds(name, run)) for name in names for run in configuration.runs(name)
             ],
+            "demonstrations": [(one.name, one.entry.title, one.entry.lead) for one in self.demonstrations],
             "full": configuration.full,
             "scope": configuration.settings.scope,
-            "excluded": [(name, one.model_dump(mode="json")) for name, one in self.claims.excluded.items()],
         }
         return fingerprint(
-            {"job": "page", "format": storage.FORMAT} | values,
-            page_modules(configuration.studies),
+            {"job": "page", "page": page, "format": storage.FORMAT} | values | more,
+            [f"seedbed.reporting.pages.{page}", *_figure_modules(names)],
             REPORTING,
-            [one.fingerprint for one in self.inputs],
+            [one.fingerprint for one in inputs],
             sorted(file.relative_to(ROOT) for file in TEMPLATES.rglob("*") if file.is_file()),
         )
 
-    def compute(self) -> None:
-        from seedbed.reporting.claims import Judged
-        from seedbed.reporting.page import build
 
-        times = self.timings.read()
+def _figure_modules(studies: Iterable[str]) -> list[str]:
+    """The modules that declare the figures of some studies; a study may have none."""
+    folder, names = plugins.PACKAGE / "reporting" / "studies", [name.replace("-", "_") for name in studies]
+    declared = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    return [f"seedbed.reporting.studies.{name}" for name in sorted(declared.intersection(names))]
+
+
+def _frame(parts: Iterable[Measurement | Demonstration]) -> pd.DataFrame:
+    frame: pd.DataFrame = observation_table(rows_of(parts)).to_pandas(integer_object_nulls=True)
+    return frame
+
+
+@dataclass(frozen=True, eq=False)
+class StudyPage:
+    """Job: the page of one study.
+
+    Attributes:
+        study: The study.
+        shown: What the configuration says of it.
+        measurements: Its measurements.
+        verdicts: The verdicts on it; None where no claim rests on it alone.
+    """
+
+    OUTPUTS = ("results/report/{study}.html",)
+
+    study: str
+    shown: Shown
+    measurements: tuple[Measurement, ...]
+    verdicts: StudyVerdicts | None
+
+    @property
+    def outputs(self) -> tuple[Path, ...]:
+        """One page."""
+        return (Path(self.OUTPUTS[0].format(study=self.study)),)
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """The study's own results and the demonstrations, which its figures may show."""
+        return (*self.measurements, *self.shown.demonstrations, *([self.verdicts] if self.verdicts else []))
+
+    @property
+    def place(self) -> str:
+        """Where the configuration asks for it."""
+        return f"the page of {self.study}"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of what it shows, its code and its inputs."""
+        return self.shown.fingerprint("study", [self.study], self.inputs)
+
+    def compute(self) -> None:
+        """Build the page."""
+        from seedbed.reporting.pages.study import build
+        from seedbed.reporting.verdict_tables import Judged
+
+        observations = _frame((*self.measurements, *self.shown.demonstrations))
+        judged = Judged(self.verdicts.claims, self.verdicts.read(), {}) if self.verdicts else Judged({}, [], {})
+        text = build(self.shown.site, self.shown.study(self.study), observations, judged, self.fingerprint)
+        storage.write_text(self.outputs[0], text)
+
+
+@dataclass(frozen=True, eq=False)
+class DemonstrationsPage:
+    """Job: the page of all demonstrations.
+
+    Attributes:
+        shown: What the configuration says of them.
+        verdicts: The verdicts on them; None where no claim rests on them alone.
+    """
+
+    OUTPUTS = (f"results/report/{DEMONSTRATIONS}.html",)
+
+    shown: Shown
+    verdicts: StudyVerdicts | None
+    outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
+    place: str = field(default="the page of demonstrations", init=False)
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """The demonstrations and the verdicts on them."""
+        return (*self.shown.demonstrations, *([self.verdicts] if self.verdicts else []))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of what it shows, its code and its inputs."""
+        return self.shown.fingerprint("demonstrations", [], self.inputs)
+
+    def compute(self) -> None:
+        """Build the page."""
+        from seedbed.reporting.pages.demonstrations import build
+        from seedbed.reporting.verdict_tables import Judged
+
+        judged = Judged(self.verdicts.claims, self.verdicts.read(), {}) if self.verdicts else Judged({}, [], {})
+        observations = _frame(self.shown.demonstrations)
+        text = build(self.shown.site, self.shown.shown_demonstrations, observations, judged, self.fingerprint)
+        storage.write_text(self.outputs[0], text)
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimsPage:
+    """Job: the page of all claims and their evidence.
+
+    Attributes:
+        shown: What the configuration says of the studies.
+        observations: The one table.
+        verdicts: All verdicts.
+        claims: All claims.
+    """
+
+    OUTPUTS = ("results/report/claims.html",)
+
+    shown: Shown
+    observations: Observations
+    verdicts: Verdicts
+    claims: Claims
+    outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
+    place: str = field(default="the page of claims", init=False)
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """The tables."""
+        return (self.observations, self.verdicts)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of what it shows, its code and its inputs."""
+        excluded = [(name, one.model_dump(mode="json")) for name, one in self.claims.excluded.items()]
+        return self.shown.fingerprint("claims", self.shown.configuration.studies, self.inputs, excluded=excluded)
+
+    def compute(self) -> None:
+        """Build the page."""
+        from seedbed.reporting.pages.claims import build
+        from seedbed.reporting.verdict_tables import Judged
+
         text = build(
+            self.shown.site,
+            self.shown.studies,
+            self.shown.shown_demonstrations,
             self.observations.read().to_pandas(integer_object_nulls=True),
-            times.to_pandas(integer_object_nulls=True),
-            [study_of(self.configuration, name) for name in self.configuration.studies],
             Judged(self.claims.claims, self.verdicts.read(), self.claims.excluded),
-            self.comparison.read(),
-            provenance({"this page": self.fingerprint}, times),
-            TEMPLATES,
             self.fingerprint,
         )
         storage.write_text(self.outputs[0], text)
 
 
-def page_modules(studies: Iterable[str]) -> list[str]:
-    """The modules that make the page: its own, and those that declare a study's figures."""
-    names = {name.replace("-", "_") for name in studies}
-    declared = {file.stem for file in (plugins.PACKAGE / "reporting" / "studies").glob("*.py")}
-    return [
-        "seedbed.reporting.page",
-        *(f"seedbed.reporting.studies.{name}" for name in sorted(declared & names)),
-    ]
+@dataclass(frozen=True, eq=False)
+class IndexPage:
+    """Job: the first page.
 
+    Attributes:
+        shown: What the configuration says of the studies.
+        observations: The one table.
+        verdicts: All verdicts.
+        claims: All claims.
+        timings: What the trainings cost.
+        comparison: This build beside the reference.
+    """
 
-def study_of(configuration: Configuration, name: str):
-    """A study as the page is told of it."""
-    from seedbed.reporting.results import Run as ShownRun
-    from seedbed.reporting.results import Study
+    OUTPUTS = ("results/report/index.html",)
 
-    entry = configuration.studies[name]
-    runs = [
-        ShownRun(
-            name=key,
-            label=run.label,
-            kind="trained" if run.trained else "reference",
-            seeds=tuple(seed for seed in configuration.seeds(name, key) if seed is not None),
+    shown: Shown
+    observations: Observations
+    verdicts: Verdicts
+    claims: Claims
+    timings: Timings
+    comparison: Comparison
+    outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
+    place: str = field(default="the first page", init=False)
+
+    @property
+    def inputs(self) -> tuple[Job, ...]:
+        """The tables."""
+        return (self.observations, self.verdicts, self.timings, self.comparison)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The hash of what it shows, its code and its inputs."""
+        return self.shown.fingerprint("index", self.shown.configuration.studies, self.inputs)
+
+    def compute(self) -> None:
+        """Build the page."""
+        from seedbed.reporting.pages.index import build
+        from seedbed.reporting.verdict_tables import Judged
+
+        timings = self.timings.read()
+        text = build(
+            self.shown.site,
+            self.shown.studies,
+            self.observations.read().to_pandas(integer_object_nulls=True),
+            timings.to_pandas(integer_object_nulls=True),
+            Judged(self.claims.claims, self.verdicts.read(), self.claims.excluded),
+            self.comparison.read(),
+            provenance(self._fingerprints(), timings),
+            self.fingerprint,
         )
-        for key, run in configuration.runs(name).items()
-    ]
-    return Study(
-        name=name,
-        title=entry.title,
-        lead=entry.lead,
-        language=", ".join(sorted({data.language or str(data.task) for data in entry.data.values()})),
-        rebuilt=entry.rebuilt,
-        runs=tuple(runs),
-        full=configuration.full,
-    )
+        storage.write_text(self.outputs[0], text)
+
+    def _fingerprints(self) -> Mapping[str, str]:
+        own = {"this page": self.fingerprint, "table of observations": self.observations.fingerprint}
+        return (
+            own
+            | {"verdicts": self.verdicts.fingerprint}
+            | {
+                one.outputs[0].relative_to("results/observations").with_suffix("").as_posix(): one.fingerprint
+                for one in self.observations.parts
+            }
+        )
+
+
+Page = IndexPage | ClaimsPage | StudyPage | DemonstrationsPage

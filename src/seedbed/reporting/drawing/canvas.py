@@ -1,27 +1,28 @@
 """The paper that panels are drawn on: its sizes, colours, axes, ticks and texts.
 
-A panel is 360 pixels wide, so that it fills a phone and two stand side by side elsewhere; a small one is half as
+A panel is 360 pixels wide, so that it fills a phone and two fit side by side elsewhere; a small one is half as
 wide. It holds marks, ticks and labels only; titles, captions and keys are text of the page.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from seedbed.reporting.numbers import PERCENT, power_of_ten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis as Scale
     from matplotlib.figure import Figure
     from matplotlib.ticker import Formatter, Locator
+    from matplotlib.transforms import Transform
 
-    from seedbed.reporting.drawing.marks import Axis
+    from seedbed.reporting.drawing.marks import Axis, Shading
 
 #: Colours by role. In the SVG each becomes a CSS variable of that name, which the style sheet sets for light and
-#: dark; as they stand here they suit rasterised marks in both. The two hues differ for every kind of colour sight.
+#: dark; as they are here they suit rasterised marks in both. The two hues differ for every kind of colour sight.
 COLORS = {
     "ink": "#4c5a61",
     "muted": "#7b868c",
@@ -47,20 +48,61 @@ MOST_VECTOR_MARKS = 2000
 LETTER = 5.6
 
 
+@dataclass(frozen=True)
+class Look:
+    """How a mark looks.
+
+    Attributes:
+        marker: Its shape, as Matplotlib names it.
+        size: Its size in points.
+        color: The colour of its face, or of its strokes where it has no face.
+        width: The width of its edge in points.
+        alpha: Its opacity.
+        hollow: Whether only its edge is drawn.
+    """
+
+    marker: str
+    size: float
+    color: str
+    width: float = 0.0
+    alpha: float = 1.0
+    hollow: bool = False
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A mark: its place in numbers of the axes, its look, and its tooltip."""
+
+    x: float
+    y: float
+    look: Look
+    tip: str = ""
+
+
+def seed_look(size: float, contrast: bool, alpha: float = 1.0) -> Look:
+    """The mark of a seed: a dot, or a triangle in the contrasting colour."""
+    return (
+        Look("^", size, COLORS["contrast"], alpha=alpha)
+        if contrast
+        else Look("o", size, COLORS["seed"], alpha=alpha)
+    )
+
+
+#: The dashed line of what marks are read against.
+AGAINST: dict[str, Any] = {"color": COLORS["ink"], "linewidth": 1.1, "linestyle": (0, (4, 3))}
+
+
 def canvas(
     pixels: tuple[float, float], left: float, top: float = 0, bottom: float = BOTTOM
 ) -> tuple[Figure, Axes]:
-    """A figure of so many pixels (of which 72 make an inch, as in SVG) and its frameless axes."""
+    """A figure of a size in pixels (72 to an inch, as in SVG) and its axes, of which nothing is drawn."""
     from matplotlib.figure import Figure
 
     width, height = pixels
-    figure = Figure(figsize=(width / 72, height / 72))
+    figure = Figure(figsize=(width / 72, height / 72), dpi=72)
     size = ((width - left - 12) / width, (height - bottom - top) / height)
     axes = figure.add_axes((left / width, bottom / height, *size))
-    axes.spines[:].set_visible(False)
-    axes.set_axisbelow(True)
-    axes.tick_params(which="both", length=0, labelsize=10.5, labelcolor=COLORS["muted"], pad=5)
-    axes.yaxis.set_ticks([])
+    axes.set_axis_off()
     return figure, axes
 
 
@@ -80,14 +122,60 @@ def padded(numbers: Iterable[float], axis: Axis) -> tuple[float, float]:
     return min(known) - pad, max(known) + pad
 
 
-def scale(one: Scale, axis: Axis, at: Sequence[float], most: int) -> None:
-    """Set an axis's scale and at most about ``most`` ticks; ``at`` are the numbers that it shows."""
-    from matplotlib.ticker import NullLocator
+def set_ends(axes: Axes, direction: Literal["x", "y"], axis: Axis, numbers: Sequence[float]) -> None:
+    """Set the scale of an axis and its ends, which hold the numbers."""
+    set_scale, set_limits = (
+        (axes.set_xscale, axes.set_xlim) if direction == "x" else (axes.set_yscale, axes.set_ylim)
+    )
+    if axis.scale == "log":  # the other is there already, and setting it takes time
+        set_scale(axis.scale)
+    set_limits(*padded(numbers, axis))
 
-    (one.axes.set_xscale if one is one.axes.xaxis else one.axes.set_yscale)(axis.scale)
-    one.set_major_locator(_locator(axis, at, most) if at else NullLocator())
-    one.set_minor_locator(NullLocator())
-    one.set_major_formatter(_formatter(axis))
+
+def draw_x(axes: Axes, axis: Axis, numbers: Sequence[float], most: int, grid: bool = True) -> None:
+    """Draw at most about ``most`` ticks below the axes, the lines above them, and the label."""
+    for at, text in _ticks(axis, numbers, most, axes.get_xlim()):
+        if grid:
+            add_line(axes, (at, at), (0, 1), transform=axes.get_xaxis_transform(), clip_on=False, **_GRID)
+        _outside(axes, (at, 0), (0, -5), text, axes.get_xaxis_transform(), ha="center", va="top")
+    if axis.label:
+        _outside(axes, (0.5, 0), (0, -18), axis.label, axes.transAxes, ha="center", va="top")
+
+
+def draw_y(axes: Axes, axis: Axis, numbers: Sequence[float], most: int) -> None:
+    """Draw at most about ``most`` ticks on the left of the axes, and the lines beside them."""
+    for at, text in _ticks(axis, numbers, most, axes.get_ylim()):
+        add_level(axes, at, **_GRID)
+        _outside(axes, (0, at), (-5, 0), text, axes.get_yaxis_transform(), ha="right", va="center")
+
+
+_GRID: dict[str, Any] = {"color": COLORS["rule"], "linewidth": 0.6, "alpha": 0.6, "zorder": 0.5}
+
+
+def _outside(
+    axes: Axes, at: tuple[float, float], away: tuple[float, float], text: str, place: Transform, **side: str
+) -> None:
+    """A small text outside the axes, some pixels away from a point."""
+    from matplotlib.transforms import ScaledTranslation
+
+    moved = place + ScaledTranslation(away[0] / 72, away[1] / 72, axes.figure.dpi_scale_trans)
+    axes.text(*at, text, transform=moved, color=COLORS["muted"], fontsize=10.5, **side)  # type: ignore[arg-type]
+
+
+def _ticks(
+    axis: Axis, numbers: Sequence[float], most: int, ends: tuple[float, float]
+) -> Iterator[tuple[float, str]]:
+    """The places and labels of ticks between the ends; none where the axis shows no number."""
+    if not numbers:
+        return
+    low, high = sorted(ends)
+    slack = 1e-9 * (high - low)
+    found = _locator(axis, numbers, most).tick_values(low, high)
+    places = [float(at) for at in found if low - slack <= at <= high + slack]
+    formatter = _formatter(axis)
+    formatter.create_dummy_axis()
+    formatter.axis.set_view_interval(low, high)  # type: ignore[union-attr]
+    yield from zip(places, formatter.format_ticks(places), strict=True)
 
 
 def _locator(axis: Axis, at: Sequence[float], most: int) -> Locator:
@@ -111,6 +199,39 @@ def _formatter(axis: Axis) -> Formatter:
     plain = ScalarFormatter(useOffset=False)
     plain.set_powerlimits((-5, 6))
     return plain
+
+
+def add_spots(axes: Axes, spots: Sequence[Spot], level: float, pixels: bool = False) -> None:
+    """Draw marks on a level, as pixels where there are very many; what is beyond the axes is drawn too."""
+    from seedbed.reporting.drawing.strokes import Spots
+
+    if spots:
+        axes.add_artist(Spots(spots, level, pixels))
+
+
+def add_line(axes: Axes, xs: Sequence[float], ys: Sequence[float], tip: str = "", **style: Any) -> None:  # noqa: ANN401 - Matplotlib's own
+    """Draw a line through points; it does not move the ends of the axes."""
+    from matplotlib.lines import Line2D
+
+    axes.add_artist(Line2D(xs, ys, gid=f"tip:{tip}" if tip else None, **style))
+
+
+def add_box(axes: Axes, at: tuple[float, float], size: tuple[float, float], tip: str = "", **style: Any) -> None:  # noqa: ANN401 - Matplotlib's own
+    """Draw a box from its first corner, without an edge where none is given."""
+    from matplotlib.patches import Rectangle
+
+    axes.add_artist(Rectangle(at, *size, gid=f"tip:{tip}" if tip else None, **{"linewidth": 0} | style))
+
+
+def add_shade(axes: Axes, shading: Shading) -> None:
+    """Shade a range of the first axis over the whole height."""
+    style: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "facecolor": COLORS["seed"], "alpha": 0.13}
+    add_box(axes, (shading.low, 0), (shading.high - shading.low, 1), **style)
+
+
+def add_level(axes: Axes, y: float, **style: Any) -> None:  # noqa: ANN401 - Matplotlib's own
+    """Draw a line across the whole panel."""
+    add_line(axes, (0, 1), (y, y), transform=axes.get_yaxis_transform(), **{"clip_on": False} | style)
 
 
 def row_text(

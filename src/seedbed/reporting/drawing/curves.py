@@ -8,16 +8,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from seedbed.reporting.drawing.canvas import (
+    AGAINST,
     BOTTOM,
     COLORS,
     MOST_VECTOR_MARKS,
     SMALL_WIDTH,
     WIDTH,
+    Look,
+    Spot,
+    add_level,
+    add_line,
+    add_shade,
+    add_spots,
     canvas,
-    padded,
-    scale,
+    draw_x,
+    draw_y,
+    seed_look,
+    set_ends,
 )
-from seedbed.reporting.drawing.marks import Axis, Band, Key, Mark
+from seedbed.reporting.drawing.marks import Axis, Key, Mark, Shading
 from seedbed.reporting.numbers import number
 
 if TYPE_CHECKING:
@@ -35,7 +44,7 @@ class Curve:
     Attributes:
         label: Whose it is.
         points: Its points, from left to right.
-        role: Whether it is one seed's, the mean over seeds, or another run's mean, which stands behind in grey.
+        role: Whether it is one seed's, the mean over seeds, or another run's mean, which is behind in grey.
         contrast: Whether it has the contrasting colour, dashes and triangles.
         ring: The position of its ringed point.
     """
@@ -57,8 +66,8 @@ class Curves:
         y: The axis of their values; the panels of a figure share its limits.
         mark: A value that they are read against.
         band: A shaded range of ``x``.
-        seeds: What a curve stands for, and what a contrasting one does.
-        rings: What a ring stands for.
+        seeds: What a curve means, and what a contrasting one means.
+        rings: What a ring means.
         small: Whether the panel is half as wide, as one of many.
     """
 
@@ -66,7 +75,7 @@ class Curves:
     x: Axis
     y: Axis
     mark: Mark | None = None
-    band: Band | None = None
+    band: Shading | None = None
     seeds: tuple[str, str] = ("one seed", "one seed")
     rings: str = ""
     small: bool = True
@@ -80,7 +89,8 @@ class Curves:
         """The panel read out: where each curve starts and ends."""
         mark = [self.mark.label] if self.mark and self.mark.label else []
         own = [curve for curve in self.curves if curve.role != "other"]
-        return "; ".join(mark + [f"{curve.label}: {self._path(curve)}" for curve in own])
+        curves = (f"{curve.label}: {self._path(curve)}" if curve.label else self._path(curve) for curve in own)
+        return "; ".join([*mark, *curves])
 
     def _path(self, curve: Curve) -> str:
         first, last = (number(curve.points[at][1], self.y.unit) for at in (0, -1))
@@ -95,8 +105,10 @@ class Curves:
         for contrast, shape in ((False, "curve"), (True, "dashes")):
             if ("seed", contrast) in kinds:
                 yield Key(shape, self.seeds[contrast])
-        yield from (Key("average", "mean over seeds"),) if "mean" in {role for role, _ in kinds} else ()
-        yield from (Key("other", "mean of another run"),) if "other" in {role for role, _ in kinds} else ()
+        roles = {role for role, _ in kinds}
+        if "mean" in roles:
+            yield Key("average", "mean over seeds" if "seed" in roles else "measured once, without a seed")
+        yield from (Key("other", "mean of another run"),) if "other" in roles else ()
         yield from (Key("ring", self.rings),) if any(curve.ring is not None for curve in self.curves) else ()
         yield from self.mark.legend() if self.mark else ()
         yield from (Key("band", self.band.words),) if self.band else ()
@@ -115,13 +127,10 @@ class Curves:
         figure, axes = canvas((size[0], size[1] + below), 40 if self.small else 46, 8, BOTTOM + below)
         across, up = [x for x, _ in points], [y for _, y in points]
         digits = all(at in range(10) for at in across) and self.x.scale == "linear"
-        scale(axes.xaxis, self.x, across, 10 if digits else 4)
-        scale(axes.yaxis, self.y, up, 3 if self.small else 5)
-        axes.set_xlim(*padded(across, self.x))
-        axes.set_ylim(*padded([*up, *([self.mark.value] if self.mark else [])], self.y))
-        axes.grid(axis="y", color=COLORS["rule"], linewidth=0.6, alpha=0.6)
-        if self.x.label:
-            axes.set_xlabel(self.x.label, fontsize=10.5, color=COLORS["muted"], labelpad=1)
+        set_ends(axes, "x", self.x, across)
+        set_ends(axes, "y", self.y, [*up, *([self.mark.value] if self.mark else [])])
+        draw_x(axes, self.x, across, 10 if digits else 4, grid=False)
+        draw_y(axes, self.y, up, 3 if self.small else 5)
         self._background(axes)
         pixels = len(points) > MOST_VECTOR_MARKS
         for curve in self.curves:
@@ -130,7 +139,7 @@ class Curves:
 
     def _background(self, axes: Axes) -> None:
         if self.band:
-            axes.axvspan(self.band.low, self.band.high, color=COLORS["seed"], alpha=0.13, linewidth=0)
+            add_shade(axes, self.band)
         if self.mark and math.isfinite(self.mark.value):
             _mark(axes, self.mark, labelled=not self.small)
 
@@ -139,15 +148,14 @@ class Curves:
         if not drawn:
             return
         x, y = zip(*drawn, strict=True)
-        axes.plot(x, y, gid=f"tip:{curve.label}", rasterized=pixels, **_line(curve))
-        if curve.role != "seed" and len(drawn) > 1:
-            return
-        for at, value in drawn:
-            if math.isfinite(value):
-                tip = f"tip:{curve.label}, {self._place(at)}: {number(value, self.y.unit)}"
-                axes.plot(
-                    [at], [value], gid=tip, linestyle="none", clip_on=False, rasterized=pixels, **_point(curve, at)
-                )
+        add_line(axes, x, y, curve.label, rasterized=pixels, clip_on=False, **_line(curve))
+        if curve.role == "seed" or len(drawn) == 1:
+            spots = [self._spot(curve, at, value) for at, value in drawn if math.isfinite(value)]
+            add_spots(axes, spots, 4 if curve.role == "mean" else 2, pixels)
+
+    def _spot(self, curve: Curve, at: float, value: float) -> Spot:
+        place = ", ".join(filter(None, (curve.label, self._place(at))))
+        return Spot(at, value, _look(curve, at), f"{place}: {number(value, self.y.unit)}")
 
     def _place(self, at: float) -> str:
         return f"{self.x.label} {number(at, self.x.unit)}".strip()
@@ -167,24 +175,18 @@ def _line(curve: Curve) -> dict[str, Any]:
     return {"color": _color(curve), "linewidth": 1.2, "alpha": 0.5, "linestyle": dashes}
 
 
-def _point(curve: Curve, at: float) -> dict[str, Any]:
+def _look(curve: Curve, at: float) -> Look:
     if curve.role == "other":
-        return {"marker": ".", "markersize": 2, "color": COLORS["muted"], "alpha": 0.45}
+        return Look("o", 1, COLORS["muted"], alpha=0.45)
     if at == curve.ring:
-        edge = {"markeredgecolor": _color(curve), "markeredgewidth": 1.3}
-        return {"marker": "o", "markersize": 8.5, "markerfacecolor": "none", **edge}
+        return Look("o", 8.5, _color(curve), 1.3, hollow=True)
     if curve.role == "mean":
-        return {"marker": "D", "markersize": 4.6, "color": COLORS["ink"], "zorder": 4}
-    return {
-        "marker": "^" if curve.contrast else "o",
-        "markersize": 3.4,
-        "color": _color(curve),
-        "markeredgewidth": 0,
-    }
+        return Look("D", 4.6, COLORS["ink"], 1.0)
+    return seed_look(3.4, curve.contrast)
 
 
 def _mark(axes: Axes, mark: Mark, labelled: bool) -> None:
-    axes.axhline(mark.value, color=COLORS["ink"], linewidth=1.1, linestyle=(0, (4, 3)), zorder=2)
+    add_level(axes, mark.value, zorder=2, **AGAINST)
     if labelled:
         axes.annotate(
             mark.label, (1, mark.value), xycoords=("axes fraction", "data"), xytext=(0, 5),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from seedbed.reporting.drawing.canvas import (
+    AGAINST,
     BOTTOM,
     COLORS,
     MOST_VECTOR_MARKS,
@@ -15,12 +16,20 @@ from seedbed.reporting.drawing.canvas import (
     SMALL_WIDTH,
     TOP,
     WIDTH,
+    Look,
+    Spot,
+    add_box,
+    add_level,
+    add_line,
+    add_shade,
+    add_spots,
     canvas,
-    padded,
+    draw_x,
     row_label,
-    scale,
+    seed_look,
+    set_ends,
 )
-from seedbed.reporting.drawing.marks import Axis, Band, Key, Mark
+from seedbed.reporting.drawing.marks import Axis, Key, Mark, Shading
 from seedbed.reporting.numbers import number
 from seedbed.reporting.tables import seed_words
 
@@ -28,8 +37,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LINE = 27  # where the dots of a row stand below its top
-MEAN = LINE + 11  # where their mean stands
+LINE = 27  # the dots of a row, in pixels below its top
+MEAN = LINE + 11  # their mean
 
 #: Kind of a span → what the key says of it.
 SPANS = {
@@ -72,7 +81,7 @@ class Group:
 
     Attributes:
         values: Seed → value; those that are no finite number are not drawn: the row's note tells them.
-        mean: Where the mean's mark stands; none without one.
+        mean: The place of the mean's mark; none without one.
         spans: The lines below the dots.
         contrast: Whether its marks are contrasting triangles instead of circles.
         hollow: Whether they are hollow, as those of a reference.
@@ -119,14 +128,14 @@ class Dots:
         mark: What all rows are read against.
         band: A range that is shaded behind all rows.
         limits: The ends of the axis; what lies beyond is an arrow at its edge. None: all that there is.
-        seeds: What a dot stands for, and what a triangle does.
+        seeds: What a dot means, and what a triangle means.
         small: Whether it is half as wide, as one of many.
     """
 
     rows: tuple[Row, ...]
     unit: str
     mark: Mark | None = None
-    band: Band | None = None
+    band: Shading | None = None
     limits: tuple[float, float] | None = None
     seeds: tuple[str, str] = ("one seed", "one seed")
     small: bool = False
@@ -182,15 +191,14 @@ class Dots:
         figure, axes = canvas((width, TOP + height + BOTTOM), left=12)
         axes.set_ylim(height, -TOP)
         numbers, axis = self._drawn(), Axis(self.unit, limits=self.limits)
-        scale(axes.xaxis, axis, numbers, 3 if self.small else 5)
-        axes.set_xlim(*padded(numbers, axis))
-        axes.grid(axis="x", color=COLORS["rule"], linewidth=0.6, alpha=0.6)
+        set_ends(axes, "x", axis, numbers)
+        draw_x(axes, axis, numbers, 3 if self.small else 5)
         self._background(axes)
         pixels = sum(len(group.numbers) for group in self.groups) > MOST_VECTOR_MARKS
         for index, row in enumerate(self.rows):
             top = index * ROW
             row_label(axes, top + 12, row.label, row.note, width - 24)
-            axes.axhline(top + LINE, color=COLORS["rule"], linewidth=0.8, zorder=1, clip_on=False)
+            add_level(axes, top + LINE, color=COLORS["rule"], linewidth=0.8, zorder=1, clip_on=False)
             for group in row.groups:
                 _group(axes, group, top, self.unit, pixels)
         return figure
@@ -206,23 +214,16 @@ class Dots:
 
     def _background(self, axes: Axes) -> None:
         if self.band:
-            axes.axvspan(self.band.low, self.band.high, color=COLORS["seed"], alpha=0.13, linewidth=0)
+            add_shade(axes, self.band)
         if self.mark and math.isfinite(self.mark.value):
             _mark(axes, self.mark, len(self.rows))
 
 
 def _mark(axes: Axes, mark: Mark, rows: int) -> None:
     """A line at the mark in every row, which leaves out the rows' words, and its label above them."""
-    tops = [index * ROW for index in range(rows)]
-    style: dict[str, Any] = {
-        "color": COLORS["ink"],
-        "linewidth": 1.1,
-        "linestyle": (0, (4, 3)),
-        "zorder": 2,
-        "clip_on": False,
-    }
-    for top in tops:
-        axes.plot([mark.value] * 2, [top + LINE - 6, top + MEAN + 7], **style)
+    for index in range(rows):
+        ends = (index * ROW + LINE - 6, index * ROW + MEAN + 7)
+        add_line(axes, (mark.value, mark.value), ends, zorder=2, clip_on=False, **AGAINST)
     low, high = axes.get_xlim()
     side: Literal["left", "right"] = "left" if mark.value < (low + high) / 2 else "right"
     axes.annotate(
@@ -236,38 +237,41 @@ def _group(axes: Axes, group: Group, top: float, unit: str, pixels: bool) -> Non
     below, color = top + MEAN + 6 * group.contrast, COLORS["contrast" if group.contrast else "ink"]
     low, high = axes.get_xlim()
     if group.bar and group.mean is not None and math.isfinite(group.mean):
-        axes.barh([top + LINE], [group.mean], height=16, color=COLORS["seed"], alpha=0.22, zorder=1.5)
+        bar: dict[str, Any] = {"facecolor": COLORS["seed"], "alpha": 0.22, "zorder": 1.5}
+        add_box(axes, (0, top + LINE - 8), (group.mean, 16), **bar)
+    spots = []
     for seed, value in group.values.items():
         if value is not None and math.isfinite(value):
-            style = _marker(group, seed) if low <= value <= high else _arrow(value > high)
-            tip = f"tip:{seed_words(seed)}: {number(value, unit)}"
-            at = [min(max(value, low), high)], [top + LINE]
-            axes.plot(*at, gid=tip, linestyle="none", clip_on=False, rasterized=pixels, zorder=3, **style)
+            look = _look(group, seed) if low <= value <= high else _arrow(value > high)
+            tip = f"{seed_words(seed)}: {number(value, unit)}"
+            spots.append(Spot(min(max(value, low), high), top + LINE, look, tip))
+    add_spots(axes, spots, 3, pixels)
     for index, span in enumerate(group.spans):
         if span.finite:
             _span(axes, span, below + 6 * index, color)
     if group.mean is not None and low <= group.mean <= high:
-        axes.plot([group.mean], [below], "D", markersize=4.6, color=color, zorder=4, clip_on=False)
+        add_spots(axes, [Spot(group.mean, below, Look("D", 4.6, color, 1.0))], 4)
 
 
-def _marker(group: Group, seed: int | None) -> dict[str, Any]:
+def _look(group: Group, seed: int | None) -> Look:
     if seed in group.crossed:
-        return {"marker": "x", "markersize": 7, "markeredgewidth": 1.8, "color": COLORS["contrast"]}
-    shape, color = ("^", "contrast") if group.contrast else ("o", "seed")
+        return Look("x", 7, COLORS["contrast"], 1.8)
     if group.hollow:
-        edge = {"markeredgecolor": COLORS[color if group.contrast else "ink"], "markeredgewidth": 1.5}
-        return {"marker": shape if group.contrast else "D", "markersize": 7, "markerfacecolor": "none", **edge}
-    return {"marker": shape, "markersize": 7.5, "markeredgewidth": 0, "color": COLORS[color], "alpha": 0.62}
+        return Look(
+            "^" if group.contrast else "D", 7, COLORS["contrast" if group.contrast else "ink"], 1.5, hollow=True
+        )
+    return seed_look(7.5, group.contrast, 0.62)
 
 
-def _arrow(right: bool) -> dict[str, Any]:
+def _arrow(right: bool) -> Look:
     """What lies beyond the axis, at its edge."""
-    return {"marker": ">" if right else "<", "markersize": 7, "color": COLORS["ink"]}
+    return Look(">" if right else "<", 7, COLORS["ink"])
 
 
 def _span(axes: Axes, span: Span, y: float, color: str) -> None:
+    ends = (span.low, span.high)
     if span.kind == "items":
-        axes.plot([span.low, span.high], [y, y], color=COLORS["contrast"], linewidth=1.6, linestyle=(0, (3, 2)))
+        add_line(axes, ends, (y, y), color=COLORS["contrast"], linewidth=1.6, linestyle=(0, (3, 2)))
         return
-    axes.plot([span.low, span.high], [y, y], color=color, linewidth=1.5, zorder=2)
-    axes.plot(span.caps, [y] * len(span.caps), "|", color=color, markersize=6, markeredgewidth=1.2)
+    add_line(axes, ends, (y, y), color=color, linewidth=1.5, zorder=2)
+    add_spots(axes, [Spot(end, y, Look("|", 6, color, 1.2)) for end in span.caps], 2)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from seedbed.reporting.drawing.canvas import BOTTOM, COLORS, LETTER, WIDTH, canvas, row_text, shortened
+from seedbed.reporting.drawing.canvas import BOTTOM, COLORS, LETTER, WIDTH, add_box, canvas, row_text, shortened
 from seedbed.reporting.drawing.marks import Key
 from seedbed.reporting.numbers import number, short
 
@@ -23,7 +23,7 @@ STRONGEST = 0.5  # opacity of the largest number: words are still read on it
 
 
 @dataclass(frozen=True)
-class Cell:
+class Tile:
     """A cell: its number, and words that tell it with its seeds."""
 
     value: float | None
@@ -35,7 +35,7 @@ class HeatRow:
     """A row under its label, a cell a column."""
 
     label: str
-    cells: tuple[Cell, ...]
+    cells: tuple[Tile, ...]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,6 @@ class Heat:
         figure, axes = canvas((WIDTH, height + bottom), 12, 0, bottom)
         axes.set_ylim(height, 0)
         axes.set_xlim(0, len(self.columns))
-        axes.set_xticks([])
         for index, row in enumerate(self.rows):
             self._row(axes, row, index * ROW, width)
         for at in range(len(self.columns)):
@@ -102,7 +101,7 @@ class Heat:
         return figure
 
     def _column(self, axes: Axes, at: int, y: float, width: float, levels: int) -> None:
-        """The label of a column, as wide as so many cells; a long one at either end begins or stops there."""
+        """The label of a column, as wide as so many cells; a long one at either end begins or ends there."""
         label, count = self.columns[at], len(self.columns)
         outermost = at in (0, count - 1) and LETTER * len(label) > width
         side: Side = "center" if not outermost else "left" if at == 0 else "right"
@@ -119,14 +118,10 @@ class Heat:
             if cell.value is not None:
                 self._cell(axes, cell, (at, top + ROW - CELL - 2), width)
 
-    def _cell(self, axes: Axes, cell: Cell, at: tuple[float, float], width: float) -> None:
-        from matplotlib.patches import Rectangle
-
+    def _cell(self, axes: Axes, cell: Tile, at: tuple[float, float], width: float) -> None:
         assert cell.value is not None
         gap = 1.5 / width
-        box = Rectangle((at[0] + gap / 2, at[1]), 1 - gap, CELL, linewidth=0, **self._fill(cell.value))
-        box.set_gid(f"tip:{cell.words}")
-        axes.add_patch(box)
+        add_box(axes, (at[0] + gap / 2, at[1]), (1 - gap, CELL), cell.words, **self._fill(cell.value))
         text = short(cell.value, self.unit)
         if len(text) * LETTER < width:
             style: dict[str, Any] = {"ha": "center", "va": "center", "color": COLORS["ink"], "fontsize": 10}
@@ -144,5 +139,5 @@ class Heat:
 
 
 def _letters(pixels: float) -> int:
-    """How many letters a label has room for within so many pixels, and one more that parts it from the next."""
+    """How many letters of a label fit into a number of pixels, and one more that parts it from the next."""
     return max(1, int(pixels / LETTER) - 1)

@@ -1,4 +1,4 @@
-"""What all panels have in common: a drawing can be told in words, explained by a key, and drawn."""
+"""What all panels have in common: a drawing can be put into words, explained by a key, and drawn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Key:
 
     Attributes:
         shape: A shape that ``report/parts.html`` draws, such as ``dot``.
-        words: What it stands for.
+        words: What the shape means.
     """
 
     shape: str
@@ -27,8 +27,8 @@ class Mark:
     """A value that all rows or curves are read against, such as the exact floor.
 
     Attributes:
-        value: Where its line stands.
-        label: What stands beside the line; nothing where it needs no words.
+        value: The place of its line.
+        label: The text beside the line; empty if it needs none.
         words: What the key says of it.
     """
 
@@ -46,7 +46,7 @@ ZERO = Mark(0)
 
 
 @dataclass(frozen=True)
-class Band:
+class Shading:
     """A range that is shaded, such as the distances that training has seen."""
 
     low: float
@@ -60,7 +60,7 @@ class Axis:
 
     Attributes:
         unit: How `numbers.number` writes its values.
-        label: What stands below it.
+        label: The text below it.
         scale: Whether equal steps are equal differences or equal ratios; on a logarithmic axis what is not above 0
             has no place.
         limits: Its ends; none: all that there is.

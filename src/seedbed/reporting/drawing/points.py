@@ -5,9 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from seedbed.reporting.drawing.canvas import BOTTOM, COLORS, SMALL_WIDTH, canvas, padded, scale
+from seedbed.reporting.drawing.canvas import (
+    AGAINST,
+    BOTTOM,
+    SMALL_WIDTH,
+    Spot,
+    add_level,
+    add_spots,
+    canvas,
+    draw_x,
+    draw_y,
+    seed_look,
+    set_ends,
+)
 from seedbed.reporting.drawing.curves import SMALL_HEIGHT
 from seedbed.reporting.drawing.marks import Axis, Key, Mark
 from seedbed.reporting.numbers import number, spread
@@ -21,7 +33,7 @@ class Point:
     """A point.
 
     Attributes:
-        label: What it stands for.
+        label: What it is.
         x: Its first number.
         y: Its second one.
         contrast: Whether it is a contrasting triangle.
@@ -40,13 +52,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Points:
-    """Points over two axes; the labels of both are told, that of ``x`` is drawn too.
+    """Points over two axes; the labels of both are in the words, that of ``x`` is drawn too.
 
     Attributes:
         points: The points.
         x: The first axis.
         y: The second axis; the panels of a figure share the limits of both.
-        kinds: What a dot stands for, and what a triangle does.
+        kinds: What a dot means, and what a triangle means.
         mark: A value that ``y`` is read against.
         small: It is always half as wide, as one of many.
     """
@@ -85,25 +97,16 @@ class Points:
         drawn = [one for one in self.points if one.finite]
         figure, axes = canvas((SMALL_WIDTH, SMALL_HEIGHT + 14), 40, 8, BOTTOM + 14)
         across, up = [one.x for one in drawn], [one.y for one in drawn]
-        scale(axes.xaxis, self.x, across, 3)
-        scale(axes.yaxis, self.y, up, 3)
-        axes.set_xlim(*padded(across, self.x))
-        axes.set_ylim(*padded(up, self.y))
-        axes.grid(color=COLORS["rule"], linewidth=0.6, alpha=0.6)
-        axes.set_xlabel(self.x.label, fontsize=10.5, color=COLORS["muted"], labelpad=1)
+        set_ends(axes, "x", self.x, across)
+        set_ends(axes, "y", self.y, up)
+        draw_x(axes, self.x, across, 3)
+        draw_y(axes, self.y, up, 3)
         if self.mark and math.isfinite(self.mark.value):
-            axes.axhline(self.mark.value, color=COLORS["ink"], linewidth=1.1, linestyle=(0, (4, 3)), zorder=2)
-        for one in drawn:
-            axes.plot([one.x], [one.y], gid=self._tip(one), **_marker(one))
+            add_level(axes, self.mark.value, zorder=2, **AGAINST)
+        spots = [Spot(one.x, one.y, seed_look(5.4, one.contrast, 0.7), self._tip(one)) for one in drawn]
+        add_spots(axes, spots, 3)
         return figure
 
     def _tip(self, one: Point) -> str:
         across, up = (f"{axis.label} {number(at, axis.unit)}" for axis, at in ((self.x, one.x), (self.y, one.y)))
-        return f"tip:{one.label}: {across}, {up}"
-
-
-def _marker(one: Point) -> dict[str, Any]:
-    shape, color = ("^", "contrast") if one.contrast else ("o", "seed")
-    place: dict[str, Any] = {"linestyle": "none", "clip_on": False, "zorder": 3}
-    style = {"markersize": 5.4, "markeredgewidth": 0, "color": COLORS[color], "alpha": 0.7}
-    return {**place, "marker": shape, **style}
+        return f"{one.label}: {across}, {up}"

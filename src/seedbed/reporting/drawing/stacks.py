@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from seedbed.reporting.drawing.canvas import BOTTOM, COLORS, LETTER, WIDTH, canvas, padded, row_label, scale
+from seedbed.reporting.drawing.canvas import (
+    BOTTOM,
+    COLORS,
+    LETTER,
+    WIDTH,
+    add_box,
+    canvas,
+    draw_x,
+    padded,
+    row_label,
+)
 from seedbed.reporting.drawing.marks import Axis, Key
 from seedbed.reporting.numbers import number
 from seedbed.reporting.tables import seed_words
@@ -80,8 +90,8 @@ class Stacks:
         figure, axes = canvas((WIDTH, height + BOTTOM), 12)
         axes.set_ylim(height, 0)
         totals = [sum(_finite(stack)) for row in self.rows for stack in row.stacks] + [0.0]
-        scale(axes.xaxis, Axis(self.unit), totals, 5)
         axes.set_xlim(0, padded(totals, Axis(self.unit))[1])
+        draw_x(axes, Axis(self.unit), totals, 5, grid=False)
         top = 0
         for row in self.rows:
             row_label(axes, top + 12, row.label, row.note, WIDTH - 24)
@@ -96,10 +106,8 @@ class Stacks:
         for color, kind, size in zip(KINDS, self.kinds, stack.sizes, strict=False):
             if size is None or not math.isfinite(size) or not size:
                 continue
-            (bar,) = axes.barh(
-                [top + BAR / 2], [size], left=left, height=BAR - 1, color=COLORS[color], linewidth=0
-            )
-            bar.set_gid(f"tip:{seed_words(stack.seed)}, {kind}: {number(size, self.unit)}")
+            tip = f"{seed_words(stack.seed)}, {kind}: {number(size, self.unit)}"
+            add_box(axes, (left, top + 0.5), (size, BAR - 1), tip, facecolor=COLORS[color])
             left += size
 
     def _letters(self, axes: Axes, row: StackRow, y: float) -> None:

@@ -46,7 +46,7 @@ def draw(panel: Drawing, prefix: str, title: str) -> str:
 
 def _short(prefix: str) -> str:
     """A few letters for a prefix that every mark repeats; like names, they begin with a letter."""
-    return "p" + blake2b(prefix.encode(), digest_size=5).hexdigest()
+    return "p" + blake2b(prefix.encode(), digest_size=3).hexdigest()
 
 
 def _svg(figure: Figure) -> str:
@@ -89,7 +89,7 @@ def _share_styles(root: ElementTree.Element) -> None:
     for element in root.iter():
         style = element.attrib.pop("style", "")
         if style:
-            name = styles.setdefault(style, "s" + blake2b(style.encode(), digest_size=4).hexdigest())
+            name = styles.setdefault(style, "s" + blake2b(style.encode(), digest_size=3).hexdigest())
             element.set("class", f"{element.get('class', '')} {name}".strip())
     rules = ElementTree.Element("style")
     rules.text = "".join(f".{name}{{{style}}}" for style, name in styles.items())
@@ -101,11 +101,23 @@ def _prune(parent: ElementTree.Element) -> None:
     kept: list[ElementTree.Element] = []
     for child in list(parent):
         _prune(child)
-        if child.tag == "g" and not child.attrib and not any(one.tag == "title" for one in child):
-            kept += child
+        if child.tag == "g" and not child.attrib:
+            kept += _unwrapped(child)
         elif not _shows_nothing(child):
             kept.append(child)
     parent[:] = kept
+
+
+def _unwrapped(group: ElementTree.Element) -> list[ElementTree.Element]:
+    """The parts of a group that has no attributes: its tooltip goes to its only mark, or keeps it a group."""
+    parts = list(group)
+    if not parts or parts[0].tag != "title":
+        return parts
+    marks = [one for one in parts[1:] if one.tag != "defs"]
+    if len(marks) != 1:
+        return [group]
+    marks[0].insert(0, parts[0])
+    return parts[1:]
 
 
 def _shows_nothing(element: ElementTree.Element) -> bool:
@@ -146,6 +158,7 @@ def _identify(element: ElementTree.Element, names: Mapping[str, str]) -> None:
 
 
 def _rounded(numbers: str) -> str:
-    """Numbers to a hundredth of a pixel."""
+    """Numbers to a hundredth of a pixel, and a polygon's points without the letters between them."""
     numbers = re.sub(r"-?\d+\.\d{3,}", lambda match: f"{float(match[0]):.2f}", numbers)
-    return re.sub(r" +", " ", numbers).strip()
+    numbers = re.sub(r" +", " ", numbers).strip()
+    return numbers if "C" in numbers else numbers.replace(" L ", " ")

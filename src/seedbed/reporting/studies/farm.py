@@ -1,4 +1,4 @@
-"""The farm study on the page: who keeps track of the subject, how, and how far beyond what training showed.
+"""The farm study on its page: which networks keep track of the subject, how, and how far beyond training.
 
 Lecture ``recurrence``, section 6.
 """
@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from seedbed.reporting.blocks.bars import bars
-from seedbed.reporting.blocks.heat_maps import heat_maps
-from seedbed.reporting.blocks.lines import lines
-from seedbed.reporting.blocks.strips import contrast, strip, trained_limits
-from seedbed.reporting.drawing.marks import ZERO, Band, Mark
-from seedbed.reporting.figures import Block, Fact, Figure, Headline, Part, figure
-from seedbed.reporting.numbers import number, spread
-from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run, trained
-from seedbed.reporting.sentences import common, exact_floor, lowest, means
+from seedbed.reporting.drawing.marks import ZERO, Mark, Shading
+from seedbed.reporting.figures import Fact, Figure, Headline, PanelGroup, Part, figure
+from seedbed.reporting.numbers import NOT_MEASURED, number, spread
+from seedbed.reporting.panels.bars import bars
+from seedbed.reporting.panels.heat_maps import heat_maps
+from seedbed.reporting.panels.lines import lines
+from seedbed.reporting.panels.strips import contrast, strip, trained_limits
+from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, ShownRun, trained
+from seedbed.reporting.sentences import common, exact_floor, lowest, lowest_and_highest, means
 
 ALL, OPPOSITE, MIXED = {"sentences": "all"}, {"numbers": "opposite"}, {"numbers": "mixed"}
 
@@ -37,22 +37,14 @@ SUBJECT_HEAD = LARGEST.at({"layer": 1, "group": "subject"})
 SEEN, MOST = 3, 8
 BEYOND = tuple(AGREEMENT.at({"attractors": attractors}) for attractors in range(SEEN + 1, MOST + 1))
 IN_TRAINING, FARTHEST = AGREEMENT.at({"attractors": SEEN}), BEYOND[-1]
-#: Guessing between two forms, and half way from there to right: a seed that falls below has failed.
+#: Guessing between two forms, and half way from there to always right: a seed below this has failed.
 CHANCE, FAILED = 0.5, 0.75
 GUESSING = Mark(CHANCE, "guessing", "guessing between the two forms")
 
-#: The runs that vary in how large the vectors of positions begin, by size, learned and sinusoidal.
-SIZES = (
-    "gpt",
-    "gpt-sd-005",
-    "gpt-sd-010",
-    "gpt-sd-020",
-    "gpt-sd-100",
-    "gpt-sinusoidal-tenth",
-    "gpt-sinusoidal",
-)
-#: Those of them that the other figures leave out.
-VARIANTS = ("gpt-sd-", "gpt-sinusoidal-tenth")
+#: How the names begin of the runs that vary the initial size of the position vectors, learned and sinusoidal; they
+#: are in the figure about it only.
+LEARNED_VARIANTS, SINUSOIDAL_VARIANTS = "gpt-sd-", "gpt-sinusoidal-"
+VARIANTS = (LEARNED_VARIANTS, SINUSOIDAL_VARIANTS)
 #: The encodings that the lecture compares.
 ENCODINGS = ("gpt", "gpt-sinusoidal", "gpt-nope")
 
@@ -66,18 +58,18 @@ def headline(results: Results) -> Headline:
     if not runs:
         return Headline("The farm study has no finite result in this build.")
     seen = means(results, IN_TRAINING, _models(results))
-    failures = "; ".join(f"{run.label}, {_failures(results, run)}" for run in runs)
+    failures = "; ".join(f"{run.label}: {_failures(results, run)}" for run in runs)
     return Headline(
-        f"With {SEEN} nouns between subject and verb, the most of training, the networks find the right form of "
-        f"the verb in {seen} of cases. With {SEEN + 1} to {MOST}, so many seeds fall below "
-        f"{number(FAILED, 'share')}: {failures}.",
+        f"With {SEEN} nouns between subject and verb, as many as training ever has, the networks find the right "
+        f"form of the verb in {seen} of cases. With {SEEN + 1} to {MOST} nouns, the number of seeds that fall "
+        f"below {number(FAILED, 'share')}: {failures}.",
         tuple(_fact(results, run) for run in runs),
         agreement(results),
         "How far a subject is remembered",
     )
 
 
-def _fact(results: Results, run: Run) -> Fact:
+def _fact(results: Results, run: ShownRun) -> Fact:
     found = lowest(results, run, BEYOND).values()
     words = f"the lowest [[agreement]] of {len(found)} [[seed]]s with {SEEN + 1} to {MOST} [[attractor]]s"
     return Fact(number(min(found), "share"), f"{run.label}: {words}")
@@ -87,24 +79,25 @@ def parts(results: Results) -> Iterator[Part]:
     """The study's figures, in the order of the page."""
     yield Part(figures=(closeness(results), nearest(results)))
     yield Part(
-        "What the verb hangs on",
-        "A weight of attention is a correlation. What happens when attention is taken away is a cause.",
+        "What the verb depends on",
+        "An attention weight is a correlation. What happens without the attention shows a cause.",
         (heads(results), cuts(results)),
     )
     yield Part("Positions that training never saw", "", (encodings(results), sizes(results)))
 
 
 def agreement(results: Results) -> Figure:
-    """The page's first figure of the study: agreement by the number of attractors, a panel a run."""
-    far = means(results, FARTHEST, _models(results))
-    seen = Band(0, SEEN, "attractors in training")
+    """The page's first figure of the study: agreement by the number of attractors, one panel for each run."""
+    far = lowest_and_highest(results, FARTHEST, _models(results)) or NOT_MEASURED
+    seen = Shading(0, SEEN, "attractors in training")
     return figure(
         results,
         "agreement",
-        "Does the verb still agree behind more nouns than training had?",
-        "“The cow near the hens behind the dogs …”: the verb has to agree with the cow. Shown is the "
-        "[[agreement]] by the number of [[attractor]]s, which are all opposite to the subject. Training has at "
-        f"most {SEEN}. With {MOST}, means of the networks: {far}.",
+        "Does agreement survive more nouns in between than training had?",
+        f"With {MOST} nouns in between, mean agreement from the lowest network to the highest: {far}. In “The "
+        "cow near the hens behind the dogs …” the verb has to agree with the cow. The lines show the "
+        "[[agreement]] by the number of [[attractor]]s, all of the other number than the subject. Training has "
+        f"at most {SEEN}.",
         lines(results, AGREEMENT, "attractors", _compared(results), band=seen, mark=GUESSING),
     )
 
@@ -119,10 +112,10 @@ def closeness(results: Results) -> Figure:
         results,
         "closeness",
         "How close does training come to the language?",
-        "[[Perplexity]] is read against what the language itself scores on the same sentences, the [[exact "
-        "floor]]; the [[divergence]] is 0 only for the language itself. Mean divergence of the networks, in "
-        f"nats a token: {means(results, DIVERGENCE, _models(results))}. The test set has no more [[attractor]]s "
-        "than training, so that none of this tells what happens behind more.",
+        f"Mean [[divergence]] of the networks, in nats a token: {means(results, DIVERGENCE, _models(results))}. "
+        "It is 0 only for the language itself. Compare [[perplexity]] with the [[exact floor]], which the "
+        "language itself scores on the same sentences. The test set has no more [[attractor]]s than training, "
+        "so this says nothing about sentences with more.",
         strip(results, PERPLEXITY, "Perplexity on the test set", runs, floor, limits=perplexities),
         strip(results, DIVERGENCE, "Divergence from the language, nats a token", runs, ZERO, limits=divergences),
         also=(FLOOR, EXCESS, DIVERGED),
@@ -131,18 +124,21 @@ def closeness(results: Results) -> Figure:
 
 def nearest(results: Results) -> Figure:
     """Agreement with attractors of mixed numbers, by whether the nearest has the subject's."""
+    opposite = MIXED_AGREEMENT.at({"attractors": MOST, "nearest": "opposite"})
+    misled = lowest_and_highest(results, opposite, _models(results)) or NOT_MEASURED
     return figure(
         results,
         "nearest",
         "Does the nearest noun mislead?",
-        "Here each [[attractor]] has a number of its own, as in training. Who takes the nearest noun for the "
-        "subject is right where it has the same number, and wrong where it has the other one; who always "
-        "prefers the same form is right in half of both.",
+        f"With {MOST} [[attractor]]s and the nearest noun of the other number, mean agreement from the lowest "
+        f"network to the highest: {misled}. Here each attractor is singular or plural at random, as in "
+        "training. A model that follows the nearest noun is right if that noun has the subject’s number and "
+        "wrong otherwise. One that always picks the same form is right half the time.",
         *(_by_nearest(results, attractors) for attractors in (SEEN, MOST)),
     )
 
 
-def _by_nearest(results: Results, attractors: int) -> Block:
+def _by_nearest(results: Results, attractors: int) -> PanelGroup:
     same, opposite = (
         MIXED_AGREEMENT.at({"attractors": attractors, "nearest": which}) for which in ("same", "opposite")
     )
@@ -161,12 +157,13 @@ def heads(results: Results) -> Figure:
         results,
         "heads",
         "Where do heads look when the verb has to come?",
-        f"With {SEEN} [[attractor]]s the verb is predicted at the last of them. Shown is how much of its "
-        "attention goes to each group of tokens up to there: head by head for one seed and, since no head is "
-        "the same one in two seeds, the share of the head of each layer that looks there most. On the subject, "
-        f"which would have {uniform} if all positions had the same, that is "
-        f"{means(results, SUBJECT_HEAD, looking)} in layer 1, means of the runs.",
-        replace(one, runs=()),  # the table has every seed of the run, from what stands below
+        "In layer 1, the head that looks at the subject most gives it this share of its attention, means of "
+        f"the runs: {means(results, SUBJECT_HEAD, looking)}. With equal attention on all positions it would be "
+        f"{uniform}. With {SEEN} [[attractor]]s the verb is predicted at the last of them. The first panel "
+        "shows how much of its attention goes to each group of tokens up to there, head by head for one seed. "
+        "No head is the same in two seeds, so the other panels show, for each layer, the head that looks at a "
+        "group most.",
+        replace(one, runs=()),  # the table has every seed of the run from the panels below
         heat_maps(results, LARGEST, ("layer",), "group", looking, "Largest share, "),
     )
 
@@ -177,73 +174,81 @@ def cuts(results: Results) -> Figure:
     return figure(
         results,
         "cuts",
-        "What happens when nobody may look at the subject?",
-        f"Sentences with {SEEN} [[attractor]]s, opposite to the subject. No later position may attend to a group "
-        "of tokens, in any layer or head; then the verb is asked for again. Cut off from the subject, means of "
-        f"the runs: {means(results, WITHOUT_SUBJECT, runs)}. Who then falls below guessing follows the nouns "
-        "that are left.",
+        "What happens when no position may look at the subject?",
+        f"Cut off from the subject, mean agreement of the runs: {means(results, WITHOUT_SUBJECT, runs)}. A "
+        f"model below 50 % here follows the remaining nouns. The sentences have {SEEN} [[attractor]]s of the "
+        "other number than the subject. No later position may attend to a group of tokens, in any layer or "
+        "head; then the verb is predicted again.",
         bars(results, CUT, "cut", runs, GUESSING),
     )
 
 
 def encodings(results: Results) -> Figure:
     """The spread of agreement over seeds, by encoding."""
-    told = "; ".join(_told(results, run) for run in _encodings(results))
+    runs = "; ".join(_spread_words(results, run) for run in _encodings(results))
     return figure(
         results,
         "encodings",
-        "How much of it is the seed?",
-        f"A seed fails where its [[agreement]] falls below {number(FAILED, 'share')}, half way from guessing to "
-        f"right, with any number of [[attractor]]s from {SEEN + 1} to {MOST}. {told}.",
+        "How much does the result depend on the seed?",
+        f"{runs or NOT_MEASURED}. A seed fails if its [[agreement]] is below {number(FAILED, 'share')}, half way "
+        f"between guessing and always right, for any number of [[attractor]]s from {SEEN + 1} to {MOST}.",
         *(_at(results, one) for one in (BEYOND[0], FARTHEST)),
         also=BEYOND[1:-1],
     )
 
 
-def _at(results: Results, measure: Measure) -> Block:
+def _at(results: Results, measure: Measure) -> PanelGroup:
     title = f"Agreement with {measure.condition['attractors']} attractors"
     return strip(results, measure, title, _models(results), GUESSING)
 
 
 def sizes(results: Results) -> Figure:
-    """What hangs on how large the vectors of positions begin."""
-    runs = results.named(SIZES)
-    told = "; ".join(f"{run.label}, {_failures(results, run)}" for run in runs if lowest(results, run, BEYOND))
+    """What the initial size of the position vectors changes."""
+    runs = _sizes(results)
+    failures = "; ".join(f"{run.label}: {_failures(results, run)}" for run in runs if lowest(results, run, BEYOND))
     return figure(
         results,
         "sizes",
-        "Does it hang on how large the vectors of positions begin?",
-        "Beyond the length of training a learned vector is what it was at the beginning, and a sinusoidal one "
-        f"is new to the network. So many seeds fall below {number(FAILED, 'share')} with {SEEN + 1} to {MOST} "
-        f"[[attractor]]s: {told}. The number of a learned table is the standard deviation of its first entries. "
-        "Perplexity is that of sentences as long as in training.",
+        "Does the initial size of the position vectors matter?",
+        f"Seeds below {number(FAILED, 'share')} with {SEEN + 1} to {MOST} [[attractor]]s: "
+        f"{failures or NOT_MEASURED}. Beyond the length of training, a learned vector is still what it was at "
+        "the beginning, and a sinusoidal one is new to the network. “Learned, 0.02” are learned vectors that "
+        "begin with a standard deviation of 0.02. Perplexity is measured on sentences as long as in training.",
         strip(results, FARTHEST, f"Agreement with {MOST} attractors", runs, GUESSING),
         strip(results, PERPLEXITY, "Perplexity on the test set", runs, exact_floor(results, FLOOR)),
         also=BEYOND[:-1],
     )
 
 
-def _compared(results: Results) -> tuple[Run, ...]:
-    """Every run but the variants in size, those without training last."""
+def _compared(results: Results) -> tuple[ShownRun, ...]:
+    """Every run except the variants in size, those without training last."""
     return tuple(run for run in results.trained + results.references if not run.name.startswith(VARIANTS))
 
 
-def _models(results: Results) -> tuple[Run, ...]:
+def _sizes(results: Results) -> tuple[ShownRun, ...]:
+    """The runs that vary the initial size of the position vectors, with the two that they vary."""
+    learned, sinusoidal = (
+        tuple(run for run in results.trained if run.name.startswith(prefix)) for prefix in VARIANTS
+    )
+    return (*results.named(["gpt"]), *learned, *sinusoidal, *results.named(["gpt-sinusoidal"]))
+
+
+def _models(results: Results) -> tuple[ShownRun, ...]:
     """The trained ones of these."""
     return trained(_compared(results))
 
 
-def _encodings(results: Results) -> list[Run]:
+def _encodings(results: Results) -> list[ShownRun]:
     """Those that the lecture compares, where they were measured."""
     return [run for run in results.named(ENCODINGS) if lowest(results, run, BEYOND)]
 
 
-def _failures(results: Results, run: Run) -> str:
+def _failures(results: Results, run: ShownRun) -> str:
     found = lowest(results, run, BEYOND).values()
     return f"{sum(value < FAILED for value in found)} of {len(found)}"
 
 
-def _told(results: Results, run: Run) -> str:
+def _spread_words(results: Results, run: ShownRun) -> str:
     """How many seeds of a run fail, the lowest agreement, and the spread with the most attractors."""
     found, farthest = lowest(results, run, BEYOND).values(), results.values(run, FARTHEST).values()
     return (

@@ -1,7 +1,7 @@
-"""Lines over a number among the conditions, such as a distance or a layer: a small panel a run.
+"""Lines over a number among the conditions, such as a distance or a layer: a small panel for each run.
 
-Every seed is a thin line and their mean a thick one; the other runs' means stand behind in grey, so that runs are
-compared without a colour for each.
+Every seed is a thin line and their mean a thick one. The means of the other runs are behind them in grey, so runs
+can be compared without a colour for each.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import Literal
 from seedbed.observations import Scalar
 from seedbed.reporting.drawing.canvas import padded
 from seedbed.reporting.drawing.curves import Curve, Curves
-from seedbed.reporting.drawing.marks import Axis, Band, Mark
-from seedbed.reporting.figures import Block, Panel
-from seedbed.reporting.results import Measure, Results, Run
+from seedbed.reporting.drawing.marks import Axis, Mark, Shading
+from seedbed.reporting.figures import Panel, PanelGroup
+from seedbed.reporting.results import Measure, Results, ShownRun
+from seedbed.reporting.tables import seed_words
 
 Scale = Literal["linear", "log"]
 
@@ -25,12 +26,12 @@ def lines(
     results: Results,
     measure: Measure,
     over: str,
-    runs: Iterable[Run] | None = None,
+    runs: Iterable[ShownRun] | None = None,
     scales: tuple[Scale, Scale] = ("linear", "linear"),
-    band: Band | None = None,
+    band: Shading | None = None,
     mark: Mark | None = None,
     prefix: str = "",
-) -> Block:
+) -> PanelGroup:
     """A measure over a condition's numbers.
 
     Args:
@@ -45,9 +46,9 @@ def lines(
     """
     places = _places(results, measure, over)
     chosen = results.having(places.values()) if runs is None else tuple(runs)
-    seeds = {run: tuple(_seed_curves(results, run, places)) for run in chosen}
+    seeds = {run: tuple(_seed_curves(results, run, places, "")) for run in chosen}
     x, y = _axes(places, measure, over, seeds.values(), scales, mark)
-    means = {run: mean_curve(run.label, seeds[run], measure.exponentiated) for run in chosen}
+    means = {run: mean_curve("", seeds[run], measure.exponentiated) for run in chosen}
     seeds = {run: curves if run.kind == "trained" else () for run, curves in seeds.items()}
     panels = []
     for run in chosen:
@@ -57,26 +58,26 @@ def lines(
         own = [one for one in (*seeds[run], means[run]) if one]
         drawing = Curves((*others, *own) if own else (), x, y, mark, band)
         panels.append(Panel(prefix + run.label, drawing))
-    return Block(tuple(panels), chosen, tuple(places.values()))
+    return PanelGroup(tuple(panels), chosen, tuple(places.values()))
 
 
 def lines_beside(
     results: Results,
     measure: Measure,
     over: str,
-    pairs: Iterable[tuple[Run, Run]],
+    pairs: Iterable[tuple[ShownRun, ShownRun]],
     seeds: tuple[str, str],
     scales: tuple[Scale, Scale] = ("linear", "linear"),
-    band: Band | None = None,
+    band: Shading | None = None,
     mark: Mark | None = None,
-) -> Block:
+) -> PanelGroup:
     """The same with two runs in a panel, such as adapted beside from scratch; it has the first run's label.
 
-    ``seeds`` says what a plain line stands for, and what a dashed one does.
+    ``seeds`` says what a plain line means, and what a dashed one means.
     """
     places, chosen = _places(results, measure, over), tuple(pairs)
     runs = tuple(dict.fromkeys(run for pair in chosen for run in pair))
-    curves = {run: tuple(_seed_curves(results, run, places)) for run in runs}
+    curves = {run: tuple(_seed_curves(results, run, places, run.label)) for run in runs}
     x, y = _axes(places, measure, over, curves.values(), scales, mark)
     panels = []
     for pair in chosen:
@@ -87,13 +88,13 @@ def lines_beside(
             if one
         ]
         panels.append(Panel(pair[0].label, Curves(tuple(drawn), x, y, mark, band, seeds)))
-    return Block(tuple(panels), runs, tuple(places.values()))
+    return PanelGroup(tuple(panels), runs, tuple(places.values()))
 
 
 def mean_curve(label: str, curves: Iterable[Curve], exponentiated: bool) -> Curve | None:
     """The mean over the seeds wherever all of them have a point; none without a seed.
 
-    A perplexity is averaged on its logarithm.
+    A perplexity is averaged on its logarithm. ``label`` names the run where a panel shows several.
     """
     known = [curve.points for curve in curves]
     columns: dict[float, list[float]] = {}
@@ -101,7 +102,7 @@ def mean_curve(label: str, curves: Iterable[Curve], exponentiated: bool) -> Curv
         columns.setdefault(x, []).append(math.log(y) if exponentiated else y)
     means = ((x, fmean(column)) for x, column in sorted(columns.items()) if len(column) == len(known))
     points = tuple((x, math.exp(mean) if exponentiated else mean) for x, mean in means)
-    words = f"{label}, mean of n = {len(known)}" if len(known) > 1 else label
+    words = ", ".join(filter(None, (label, f"mean of n = {len(known)}" if len(known) > 1 else "")))
     return Curve(words, points, "mean") if points else None
 
 
@@ -115,13 +116,14 @@ def _number(value: Scalar) -> bool:
     return not isinstance(value, str)
 
 
-def _seed_curves(results: Results, run: Run, places: dict[float, Measure]) -> Iterator[Curve]:
+def _seed_curves(results: Results, run: ShownRun, places: dict[float, Measure], label: str) -> Iterator[Curve]:
     """A curve for each seed that has points; a reference has one, without seed."""
     columns = {at: results.values(run, one) for at, one in places.items()}
     for seed in run.seeds if run.kind == "trained" else (None,):
         points = tuple((at, value) for at, column in columns.items() if (value := column[seed]) is not None)
         if points:
-            yield Curve(run.label if seed is None else f"{run.label}, seed {seed}", points)
+            words = "" if seed is None else seed_words(seed)
+            yield Curve(", ".join(filter(None, (label, words))), points)
 
 
 def _axes(

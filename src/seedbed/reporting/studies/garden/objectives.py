@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from seedbed.reporting.blocks.bars import bars
-from seedbed.reporting.blocks.lines import lines
-from seedbed.reporting.blocks.strips import beside, contrast, shared_limits, strip
 from seedbed.reporting.drawing.marks import ZERO, Mark
-from seedbed.reporting.figures import Block, Figure, Part, figure
-from seedbed.reporting.garden_writing import by_objective
-from seedbed.reporting.numbers import NON_FINITE, number
-from seedbed.reporting.results import PARAMETERS, Measure, Results, Run
-from seedbed.reporting.sentences import common, exact_floor, mark, means
+from seedbed.reporting.figures import Figure, PanelGroup, Part, figure
+from seedbed.reporting.numbers import NON_FINITE, NOT_MEASURED, number
+from seedbed.reporting.panels.bars import bars
+from seedbed.reporting.panels.lines import lines
+from seedbed.reporting.panels.strips import beside, contrast, shared_limits, strip
+from seedbed.reporting.results import PARAMETERS, Measure, Results, ShownRun
+from seedbed.reporting.sentences import common, exact_floor, lowest_and_highest, mark, means
+from seedbed.reporting.studies.garden.writing import writing_by_objective
 from seedbed.reporting.tables import Column, Table, Value
 
 DIRECT = {"method": "direct"}
@@ -53,25 +53,25 @@ _NAMES = {*FOUR[1:], *VARIANTS, *GRID[1:], *(name for pair in ADAPTED for name i
 _SEEDS = ("one seed, asked for the word", "one seed, by Bayes")
 
 
-def of_section(run: Run) -> bool:
+def of_section(run: ShownRun) -> bool:
     """Whether a run is shown here and not among those that differ in their network."""
     return run.name in _NAMES
 
 
-def learnt(results: Results, perplexity: Measure, floor: Mark | None) -> Iterator[Part]:
-    """The part, where a build has measured it."""
+def objectives_part(results: Results, perplexity: Measure, floor: Mark | None) -> Iterator[Part]:
+    """The part, if a build has measured it."""
     if not results.having([CONTINUED, LOSS.at(DIRECT), LOSS.at(BAYES)]):
         return
     yield Part(
         "What each objective learns",
-        "The same text and the same passes through it, but other questions: the next word (forward), what "
-        "follows a prefix that sees itself (prefix), words that are hidden (masked), or runs of words that are "
-        "cut out (span corruption). The lecture has each model do a task in the way natural to it, and leaves "
-        "some of these ways open. Here a continuation is the rest of a text given its beginning: the prefix "
-        "model has the beginning as its prefix, the span model writes the rest as the span behind it, and the "
-        "masked model fills a mask behind all that is there, word after word. A hole is filled by the masked "
-        "and the span model as they were trained; a left-to-right model compares all words by Bayes, the prefix "
-        "model with what stands before the hole as its prefix.",
+        "The objectives read the same text equally often and ask different questions: the next word (forward), "
+        "the rest after a prefix that sees itself (prefix), hidden words (masked), or sequences of words that "
+        "are cut out (span corruption). The lecture has each model do a task in its natural way, and leaves "
+        "some of these ways open. Here a continuation is the rest of a text given its beginning. The prefix "
+        "model has the beginning as its prefix, the span model writes the rest as the span after it, and the "
+        "masked model fills a mask at the end, word after word. To fill a hole, the masked and the span model "
+        "do as in training. A left-to-right model compares all words by Bayes; the prefix model has the words "
+        "before the hole as its prefix.",
         (
             *example(results),
             tasks(results),
@@ -79,7 +79,7 @@ def learnt(results: Results, perplexity: Measure, floor: Mark | None) -> Iterato
             sides(results),
             words(results),
             *lengths(results),
-            *by_objective(results, _section(results), results.named(FOUR)),
+            *writing_by_objective(results, _section(results), results.named(FOUR)),
             own_losses(results),
             grid(results),
             adaptation(results, perplexity, floor),
@@ -88,24 +88,29 @@ def learnt(results: Results, perplexity: Measure, floor: Mark | None) -> Iterato
 
 
 def example(results: Results) -> Iterator[Figure]:
-    """What the objectives make of one sentence (section 6.2), as a table; the same for all seeds."""
-    measures = [one for each in EXAMPLE for one in results.over(each, "first").values()]
+    """What the objectives make of one sentence (section 6.2), as a table: a demonstration."""
+    labels = {name: run.label for name in FOUR if (run := results.run(name))}
+    shown = results.of_demonstration("corruption-examples", "objective", labels)
+    measures = [one for each in EXAMPLE for one in shown.over(each, "first").values()]
     rows: list[tuple[Value, ...]] = []
-    for run in results.named(FOUR):
+    for run in shown.study.runs:
         for first in {one.condition["first"]: None for one in measures}:
-            found = [next(iter(results.cells(run, each.at({"first": first})).values())) for each in EXAMPLE]
+            found = [next(iter(shown.readings(run, each.at({"first": first})).values())) for each in EXAMPLE]
             if all(found):
                 read, asked, tokens = (cell.text or cell.value for cell in found if cell)
                 rows.append((run.label, tokens, read, asked))
+    results.lookups.assign("figure example")
+    shown.lookups.assign("figure example")
     if rows:
-        columns = (Column("run", "run"), Column("tokens", "asks for", "count"))
+        columns = (Column("objective", "objective"), Column("tokens", "asks for", "count"))
         texts = (Column("read", "it reads"), Column("asked", "and is asked for"))
         table = Table("garden-example", (*columns, *texts), tuple(rows))
         yield Figure(
             "example",
             "What is each objective asked of one sentence?",
-            "Which tokens are hidden, and where a prefix ends, is drawn anew each time: shown are draws that "
-            "begin with different tokens. Where two streams are read, a bar stands between source and answer.",
+            "Each row is one random draw: which tokens are hidden, or where a prefix ends, is drawn anew each "
+            "time. The draws of an objective begin with different tokens. If a model reads two streams, a bar "
+            "separates source and answer.",
             (),
             table,
             tuple(measures),
@@ -114,17 +119,17 @@ def example(results: Results) -> Iterator[Figure]:
 
 def tasks(results: Results) -> Figure:
     """Continuation and cloze by objective, with the exact floors."""
-    runs, four = results.named((*FOUR, *VARIANTS, *REFERENCES)), results.named(FOUR)
+    runs = results.named((*FOUR, *VARIANTS, *REFERENCES))
+    continued = lowest_and_highest(results, CONTINUED, results.named(FOUR))
     return figure(
         results,
         "tasks",
         "What is each objective good at?",
-        "Two tasks whose right answers are known exactly. Continuation: the first sentence of a test document "
-        "is given and the second scored. Cloze: a word of the first sentence is hidden, and asked for with all "
-        "else given. Means of the objectives, their variants left out: "
-        f"{means(results, CONTINUED, four)} nats a token in continuation, where the language itself has "
-        f"{_number(results, CONTINUED_FLOOR)}. In the cloze test it has {_number(results, FLOOR.at(DIRECT))}, "
-        "since many holes have several good answers.",
+        f"In continuation, means of the four objectives: {continued or NOT_MEASURED} nats a token, where the "
+        f"language itself has {_number(results, CONTINUED_FLOOR)}. In the cloze test the language has "
+        f"{_number(results, FLOOR.at(DIRECT))}, since many holes have several good answers. The right answers "
+        "of both tasks are known exactly. Continuation: the first sentence of a test document is given and the "
+        "second one scored. Cloze: one word of the first sentence is hidden and predicted from everything else.",
         _continuations(results, runs),
         _cloze(results, LOSS, "Cloze, nats a hole, asked for the word · by Bayes", runs, FLOOR),
         also=(CONTINUED_FLOOR, SCORED),
@@ -138,11 +143,11 @@ def price(results: Results) -> Figure:
     return figure(
         results,
         "price",
-        "Is a filled hole worth its price?",
-        "The divergence of what a model says of a hole from the exact posterior, 0 for the language itself, and "
-        "the share of holes where its first choice is also the posterior’s. A masked model reads a document "
-        "once to fill a hole; by Bayes, and for a span of one word, a network reads one for each of the words "
-        "that the hole may hold.",
+        "How good is each way of filling a hole, and what does it cost?",
+        "A masked model reads a document once to fill a hole; by Bayes, and for a span of one word, a network "
+        "reads one document for each word that the hole may hold. The panels show the divergence of a model’s "
+        "prediction from the exact posterior (0 for the language itself), how often both have the same first "
+        "choice, and the number of documents read.",
         _cloze(results, DIVERGENCE, "Divergence from the posterior, asked · by Bayes", runs),
         _cloze(results, AGREEMENT, "Agreement with its likeliest word, asked · by Bayes", runs),
         _cloze(results, FORWARDS, "Documents read to fill one hole, asked · by Bayes", runs),
@@ -150,7 +155,7 @@ def price(results: Results) -> Figure:
 
 
 def sides(results: Results) -> Figure:
-    """Cloze by the side on which the evidence stands."""
+    """Cloze by the side of the hole that decides the word."""
     asked, bayes = (
         bars(results, DIVERGENCE.at(method), "evidence", results.named(names), ZERO)
         for method, names in ((DIRECT, ("mlm", "span", "exact-window-5")), (BAYES, ("flm", "plm", "window")))
@@ -158,10 +163,11 @@ def sides(results: Results) -> Figure:
     return figure(
         results,
         "sides",
-        "Does it matter on which side of the hole the evidence stands?",
-        "A hole is told by what stands before it, by what stands behind it, or by either alone: by whichever "
-        "costs more to lose, computed from the language. Divergence from the posterior, in nats. The best that "
-        "sees a [[window]] before the hole and nothing behind shows what one side alone allows.",
+        "Does it matter which side of the hole decides the word?",
+        "Compare the rows of a panel: each shows the divergence from the posterior, in nats, for holes whose "
+        "word is decided before them, after them, or on either side. Computed from the language, it is the "
+        "side that costs more to lose. The best predictor that sees a [[window]] before the hole and nothing "
+        "after it shows what one side alone allows.",
         asked,
         bayes,
     )
@@ -172,9 +178,10 @@ def words(results: Results) -> Figure:
     return figure(
         results,
         "words",
-        "Where in a sentence does a model stop following?",
-        "Excess over the language’s own loss at each word of the second sentence, in nats. A model that expects "
-        "the end after a few words is surprised by the words that come instead.",
+        "After how many words does a model lose track of a sentence?",
+        "A model that expects the end after a few words is surprised by the words that come instead, and its "
+        "line rises there. The lines show the excess over the language’s own loss at each word of the second "
+        "sentence, in nats.",
         lines(results, CONTINUED_EXCESS, "word", results.named(FOUR)),
     )
 
@@ -185,23 +192,22 @@ def lengths(results: Results) -> Iterator[Figure]:
     runs = results.having(places.values())
     if not runs:
         return
-    told = "; ".join(f"{run.label}, {_ends(results, run, places.values())}" for run in runs)
+    ends = "; ".join(f"{run.label}, {_ends(results, run, places.values())}" for run in runs)
     also = [one for measure in (LENGTHS_LOSS, LENGTHS_FLOOR) for one in results.over(measure, "words").values()]
     yield figure(
         results,
         "lengths",
         "How many missing words can a span model fill in?",
-        "Words of the first sentence are cut out, and the model writes what the hole held; how many they were it "
-        "is not told. Excess over the language’s own answer, which is not told it either, in nats a token, the "
-        "end of the hole counted as one. The language takes all lengths as it has them, the model as training had "
-        "them: where it expects a length it may be ahead. Lowest and highest mean, and the number of missing "
-        f"words that has it: {told}.",
+        f"Lowest and highest mean excess, each with its number of missing words: {ends}. Words of the first "
+        "sentence are cut out, and the model writes them. Neither the model nor the language knows how many "
+        "words are missing. The excess over the language is in nats a token, end mark included. A model may "
+        "beat the language at lengths that its training favoured.",
         lines(results, LENGTHS, "words", runs),
         also=also,
     )
 
 
-def _ends(results: Results, run: Run, measures: Iterable[Measure]) -> str:
+def _ends(results: Results, run: ShownRun, measures: Iterable[Measure]) -> str:
     """The lowest and the highest mean of a run, each with the number of words."""
     found = [(mean, one.condition["words"]) for one in measures if (mean := results.mean(run, one)) is not None]
     known = sorted((mean, words) for mean, words in found if math.isfinite(mean))
@@ -215,8 +221,9 @@ def own_losses(results: Results) -> Figure:
         results,
         "own-losses",
         "Which objective is still learning at the end?",
-        "Each objective’s own loss on the validation documents, in nats, after each pass through the text. The "
-        "questions differ in difficulty: what can be compared is the form of the curves, not their height.",
+        "A line that still falls at the right end belongs to an objective that is still learning. The lines "
+        "show each objective’s own loss on the validation documents, in nats, after each pass through the "
+        "text. The questions differ in difficulty, so compare the shapes of the curves, not their heights.",
         lines(results, OWN_LOSS, "epoch", results.named((*FOUR, *VARIANTS))),
     )
 
@@ -224,15 +231,17 @@ def own_losses(results: Results) -> Figure:
 def grid(results: Results) -> Figure:
     """Three architectures by two objectives, on both tasks."""
     runs = results.named((*GRID, *REFERENCES))
+    continued = lowest_and_highest(results, CONTINUED, results.named(GRID))
     decoder, both = (means(results, PARAMETERS, results.named([name])) for name in ("flm", "span"))
     return figure(
         results,
         "grid",
         "Is it the architecture or the objective?",
-        "Wang et al. (2022) trained causal decoders, prefix decoders and encoder-decoders with several "
-        "objectives on the same tokens. The same grid in small: first next words and prefixes, then span "
-        f"corruption. Parameters of a decoder: {decoder}; of an encoder-decoder, in which each token passes "
-        f"through half of the layers: {both}.",
+        f"Continuation, means from the lowest run to the highest: {continued or NOT_MEASURED}. Wang et al. "
+        "(2022) trained causal decoders, prefix decoders and encoder-decoders with several objectives on the "
+        "same tokens. This is a small version of their grid: first next words and prefixes, then span "
+        f"corruption. A decoder has {decoder} parameters; an encoder-decoder, in which each token passes "
+        f"through half of the layers, {both}.",
         _continuations(results, runs),
         _cloze(results, LOSS, "Cloze, nats a hole, asked for the word · by Bayes", runs, FLOOR),
     )
@@ -240,11 +249,12 @@ def grid(results: Results) -> Figure:
 
 def adaptation(results: Results, perplexity: Measure, floor: Mark | None) -> Figure:
     """One further epoch with another objective, beside one epoch from nothing and a whole training."""
+    adapted, fresh, whole = (means(results, perplexity, results.named([name])) for name in (*ADAPTED[0], "flm"))
     pairs = [_pairs(results, pair) for pair in ADAPTED]
     marks = [floor, _end(results, "mlm")]
     measures = (perplexity, OWN_LOSS.at({"epoch": 1}))
     titles = ("Perplexity on the test set", "Loss of the masked objective on the validation set")
-    blocks = [
+    groups = [
         beside(
             results, measure, f"{title}, adapted · from nothing", pair, ("one seed, adapted", "from nothing"), line
         )
@@ -254,11 +264,12 @@ def adaptation(results: Results, perplexity: Measure, floor: Mark | None) -> Fig
         results,
         "adaptation",
         "Is it cheaper to adapt a model than to train one?",
-        "A masked model goes on for one epoch as a forward model, and a forward model as a masked one: the "
-        "parameters are the same, only what may be seen and what is asked changes. Beside it one epoch from "
-        f"nothing, with the same schedule. A whole forward training, of {_epochs(_last(results, 'flm'))}, reaches "
-        f"a perplexity of {means(results, perplexity, results.named(['flm']))}.",
-        *blocks,
+        f"Perplexity after one epoch as a forward model, adapted from a masked one: {adapted}; from nothing: "
+        f"{fresh}; after a whole forward training, of {_epochs(_last(results, 'flm'))}: {whole}. A masked model "
+        "is trained for one more epoch as a forward model, and a forward model as a masked one. The parameters "
+        "are the same; only what may be seen and what is predicted changes. Each is compared with one epoch "
+        "from nothing, with the same schedule.",
+        *groups,
     )
 
 
@@ -278,19 +289,19 @@ def _epochs(count: int) -> str:
     return f"{count} epoch{'' if count == 1 else 's'}"
 
 
-def _pairs(results: Results, names: tuple[str, str]) -> list[tuple[Run, Run]]:
+def _pairs(results: Results, names: tuple[str, str]) -> list[tuple[ShownRun, ShownRun]]:
     """The two runs, where a build has both."""
     first, second = map(results.run, names)
     return [(first, second)] if first and second else []
 
 
-def _continuations(results: Results, runs: tuple[Run, ...]) -> Block:
+def _continuations(results: Results, runs: tuple[ShownRun, ...]) -> PanelGroup:
     return strip(results, CONTINUED, "Continuation, nats a token", runs, exact_floor(results, CONTINUED_FLOOR))
 
 
 def _cloze(
-    results: Results, measure: Measure, title: str, runs: tuple[Run, ...], floor: Measure | None = None
-) -> Block:
+    results: Results, measure: Measure, title: str, runs: tuple[ShownRun, ...], floor: Measure | None = None
+) -> PanelGroup:
     """A measure of the cloze test, asked for the word and by Bayes."""
     both = (measure.at(DIRECT), measure.at(BAYES))
     line = exact_floor(results, floor.at(DIRECT)) if floor else None
@@ -298,7 +309,7 @@ def _cloze(
     return contrast(results, both, title, _SEEDS, chosen, line, shared_limits(results, chosen, both, line))
 
 
-def _section(results: Results) -> tuple[Run, ...]:
+def _section(results: Results) -> tuple[ShownRun, ...]:
     """The four objectives first, and then the other runs of this part."""
     others = (run.name for run in results.trained if of_section(run) and run.name not in FOUR)
     return results.named((*FOUR, *others))

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from seedbed.reporting.reference import reference_section
+from seedbed.reporting.against_reference import reference_section
 from seedbed.reporting.tables import Status
 from seedbed.statistics.comparison import Compared, Outcome
 
@@ -23,20 +23,20 @@ FLIPPED = Compared("verdict", "", "", None, "objectives:a", "", "moved", True, t
 
 def test_without_a_reference_it_says_so() -> None:
     section = reference_section(())
-    assert "Nothing of this build is compared" in section.summary
+    assert "This build is not compared" in section.summary
     assert not section.table.rows
 
 
 def test_same_rows_are_counted_and_not_listed() -> None:
     section = reference_section([row("same", seed) for seed in range(3)])
-    assert "nothing that decides moved" in section.summary
+    assert "no check that decides failed" in section.summary
     assert "3 are the same" in section.summary
     assert not section.table.rows
 
 
 def test_what_moved_is_counted_and_listed_with_its_numbers() -> None:
     section = reference_section([WATCHED, FLIPPED, row("same"), row("moved", 1)])
-    assert "3 of what decides moved" in section.summary
+    assert "3 of the checks that decide failed" in section.summary
     assert [one[1:3] for one in section.table.rows] == [(0.25, 0.5), (None, None), (1.5, 1.75)]
 
 
@@ -61,10 +61,10 @@ def test_it_says_whether_single_rows_decide(decides: bool, words: str) -> None:
 
 
 def test_a_verdict_that_moved_leads_to_its_claim(build_page: Callable[..., str], drawn: ModuleType) -> None:
-    page = drawn.Page(build_page(compared=(WATCHED, FLIPPED)))
+    page = drawn.Page(build_page(compared=(WATCHED, FLIPPED), page="index"))
     rows = page.table("This build beside the reference")
     assert [one["outcome"].split()[-1] for one in rows] == ["moved", "moved"]
-    assert "#claim:objectives:a" in page.attribute("href")
+    assert "claims.html#claim:objectives:a" in page.attribute("href")
 
 
 @pytest.mark.parametrize("outcome", ["same", "moved", "missing", "new"])

@@ -1,7 +1,7 @@
-"""The garden study on the page: how close models come to a language that is known, and what they still lack.
+"""The garden study on its page: how close models come to a language that is known, and what they still lack.
 
-Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5; `reporting/garden_writing.py` has 5.3,
-`reporting/garden_attention.py` 4.2 and 5.4, `reporting/garden_objectives.py` section 6.
+Lecture ``objectives``, sections 5.1, 5.2 and the seed of 5.5. The module ``writing`` has section 5.3, the module
+``dependence`` 4.2 and 5.4, the module ``objectives`` 6.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from seedbed.reporting.blocks.strips import contrast, shared_limits, strip
 from seedbed.reporting.chance import chance
 from seedbed.reporting.drawing.marks import ZERO, Mark
 from seedbed.reporting.epochs import epochs
 from seedbed.reporting.figures import Fact, Figure, Headline, Part, figure
-from seedbed.reporting.garden_attention import hangs
-from seedbed.reporting.garden_objectives import learnt, of_section
-from seedbed.reporting.garden_writing import written
 from seedbed.reporting.numbers import ends, number
-from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, Run, trained
+from seedbed.reporting.panels.strips import contrast, shared_limits, strip
+from seedbed.reporting.results import BEST_EPOCH, DIVERGED, Measure, Results, ShownRun, trained
 from seedbed.reporting.sentences import common, exact_floor, lowest_and_highest, mark, means, of_reference
+from seedbed.reporting.studies.garden.dependence import dependence_part
+from seedbed.reporting.studies.garden.objectives import objectives_part, of_section
+from seedbed.reporting.studies.garden.writing import writing_part
 
 ALL, WITHHELD, OTHER = ({"sentences": name} for name in ("all", "withheld", "other"))
 INSIDE, OUTSIDE = ({"window": name} for name in ("inside", "outside"))
@@ -39,9 +39,9 @@ COUNT = Measure("count", "possessives", "pronoun_count", "count")
 KNOWN_INSIDE, KNOWN_OUTSIDE = KNOWN.at(INSIDE), KNOWN.at(OUTSIDE)
 CHOSEN_INSIDE, CHOSEN_OUTSIDE = CHOSEN.at(INSIDE), CHOSEN.at(OUTSIDE)
 
-#: The words of the window that the sentences speak of, as the evaluations and the references have it.
+#: The length of the window in words, as the evaluations and the references have it.
 WORDS = 5
-#: The language as a predictor, and the best that sees no more than the window.
+#: The language as a predictor, and the best predictor that sees only the window.
 LANGUAGE, WINDOW = "exact", f"exact-window-{WORDS}"
 #: Endings of the runs that differ from another run in their learning rate only, the smaller one first.
 RATES = ("-lr-third", "-lr-triple")
@@ -63,7 +63,7 @@ MEASURES = (
 
 
 def headline(results: Results) -> Headline:
-    """What the first trained run reaches, what it could reach, and where the difference lies."""
+    """What the first trained run reaches, what is possible, and where the difference comes from."""
     run, floor = next(iter(results.trained), None), common(results, FLOOR)
     if run is None or floor is None or not math.isfinite(results.interval(run, PERPLEXITY).mean):
         return Headline("The garden study has no finite result in this build.")
@@ -71,7 +71,7 @@ def headline(results: Results) -> Headline:
     perplexity, best = number(reached.mean, "perplexity"), number(floor, "perplexity")
     held = number(gap.mean if gap.n else None, "share")
     seeds = f"95 % [[interval]] {ends(reached, 'perplexity')}" + (f", {reached.n} seeds" if reached.n > 1 else "")
-    where = f" Of the gap, {held} lies in sentences with a [[withheld pair]]." if math.isfinite(gap.mean) else ""
+    where = f" {held} of the gap comes from sentences with a [[withheld pair]]." if math.isfinite(gap.mean) else ""
     return Headline(
         f"{run.label} on the garden language: perplexity {perplexity}, where {best} is possible.{where}"
         f"{_far_words(results, run)}",
@@ -82,22 +82,25 @@ def headline(results: Results) -> Headline:
                 number(away.mean if away.n else None, "nat"),
                 "[[divergence]] from the language in nats a token; 0 is perfect",
             ),
-            Fact(held, f"of the [[gap]] lies in {_token_share(results)} of the tokens: beside a withheld pair"),
+            Fact(
+                held,
+                f"of the [[gap]] comes from {_token_share(results)} of the tokens: sentences with a withheld pair",
+            ),
         ),
         knowledge(results),
         "What each model knows",
     )
 
 
-def _far_words(results: Results, run: Run) -> str:
-    """What the run knows of words that were decided outside the window, and what the window allows."""
+def _far_words(results: Results, run: ShownRun) -> str:
+    """What the run knows of words that are decided outside the window, and what the window allows."""
     known = results.interval(run, KNOWN_OUTSIDE)
     if not math.isfinite(known.mean):
         return ""
     possible = number(of_reference(results, WINDOW, KNOWN_OUTSIDE), "share")
     return (
-        f" A possessive whose subject lies outside a [[window]] of {WORDS} words gets "
-        f"{number(known.mean, 'share')} of probability; with the window alone {possible} would be possible."
+        f" The right possessive, with its subject outside a [[window]] of {WORDS} words, gets a probability of "
+        f"{number(known.mean, 'share')}; a model that sees {WORDS} words only cannot exceed {possible}."
     )
 
 
@@ -114,9 +117,9 @@ def parts(results: Results) -> Iterator[Part]:
             *rates(results),
         )
     )
-    yield from written(results, _all(results))
-    yield from hangs(results, _window(results, KNOWN_OUTSIDE))
-    yield from learnt(results, PERPLEXITY, floor)
+    yield from writing_part(results, _all(results))
+    yield from dependence_part(results, _window(results, KNOWN_OUTSIDE))
+    yield from objectives_part(results, PERPLEXITY, floor)
 
 
 def knowledge(results: Results) -> Figure:
@@ -125,10 +128,9 @@ def knowledge(results: Results) -> Figure:
         results,
         "knowledge",
         "What does each model know, inside and outside the window?",
-        "“The children grow the fresh pumpkin from … own garden”: the subject decides that the word is “their”. "
-        "Shown is the probability that a model gives the right word, where the subject is among the last "
-        f"{WORDS} words, inside the [[window]], and where it is further back. "
-        f"{_comparison(results, KNOWN_OUTSIDE)}",
+        f"{_comparison(results, KNOWN_OUTSIDE)} In “The children grow the fresh pumpkin from … own garden” the "
+        "subject decides that the word is “their”. The figure shows the probability of the right word if the "
+        f"subject is among the last {WORDS} words, inside the [[window]], and if it is further back.",
         contrast(
             results,
             (KNOWN_INSIDE, KNOWN_OUTSIDE),
@@ -153,10 +155,10 @@ def closeness(results: Results) -> Figure:
         results,
         "closeness",
         "How close does training come to the language?",
-        "[[Perplexity]] scores the words that the test set happens to hold, so it is read against what the "
-        "language itself scores on them: the [[exact floor]]. The [[divergence]] compares the whole "
-        "distribution of the next token with the true one and is 0 only for the language itself. Mean "
-        f"divergence of the trained runs, in nats a token: {means(results, DIVERGENCE, models)}.",
+        f"Mean [[divergence]] of the trained runs, in nats a token: {means(results, DIVERGENCE, models)}. It "
+        "compares the whole distribution of the next token with the true one and is 0 only for the language "
+        "itself. [[Perplexity]] scores the words of one test set, so compare it with the [[exact floor]], "
+        "which the language itself scores on the same words.",
         strip(results, PERPLEXITY, "Perplexity on the test set", runs, floor, limits=perplexities),
         strip(results, DIVERGENCE, "Divergence from the language, nats a token", runs, ZERO, limits=divergences),
         also=(FLOOR, EXCESS, SPECIAL_MASS, DIVERGED),
@@ -170,10 +172,10 @@ def choices(results: Results) -> Figure:
         results,
         "choices",
         "Is the right possessive also the first choice?",
-        "The figure at the top of the page shows its probability. Here is the share of places where no token "
-        "of the whole vocabulary is more probable; among k equally probable ones the right one counts 1/k. A "
-        "model can choose well and be unsure. Inside the [[window]] the subject is among the last "
-        f"{WORDS} words. {_comparison(results, CHOSEN_OUTSIDE)}",
+        f"{_comparison(results, CHOSEN_OUTSIDE)} The figure at the top of the page shows the probability of the "
+        "right word; this one shows how often no token of the vocabulary is more probable. Of k equally "
+        "probable tokens each counts 1/k. A model can choose well and be unsure. Inside the [[window]] the "
+        f"subject is among the last {WORDS} words.",
         strip(results, CHOSEN_INSIDE, "Subject inside the window", runs),
         strip(results, CHOSEN_OUTSIDE, "Subject outside the window", runs, _window(results, CHOSEN_OUTSIDE)),
         also=(KNOWN_INSIDE, KNOWN_OUTSIDE),
@@ -191,11 +193,11 @@ def gap(results: Results) -> Figure:
         results,
         "gap",
         "Where does the rest of the gap come from?",
-        "Some pairs of a verb and a noun are taken out of every training corpus and left in the test set. If "
-        "a model lacked the same everywhere, sentences with such a [[withheld pair]] would have the same "
-        f"share of its [[excess]] as of the tokens. Share of the tokens: {_token_share(results)}. Share of the "
-        f"excess, means of the trained runs: {means(results, GAP_SHARE, models)}. What is above comes from what "
-        "training never showed.",
+        f"{means(results, GAP_SHARE, models)} of the [[excess]], means of the trained runs, comes from "
+        "sentences with a [[withheld pair]]: a verb and a noun that are never together in a training corpus, "
+        "but are in the test set. If errors were spread evenly, these sentences would hold the same share of "
+        f"the excess as of the tokens, {_token_share(results)}. Anything beyond that is due to pairs never seen "
+        "in training.",
         contrast(results, split, "Excess, nats a token, in other · withheld sentences", seeds, runs, ZERO, limits),
         strip(results, GAP_SHARE, "Share of the total excess that the withheld pairs hold", runs, tokens),
         also=(EXCESS, TOKEN_SHARE),
@@ -203,39 +205,40 @@ def gap(results: Results) -> Figure:
 
 
 def rates(results: Results) -> Iterator[Figure]:
-    """What a third and three times the learning rate change, where runs have these variants."""
+    """What a third and three times the learning rate change, if runs have these variants."""
     groups = _rated(results)
     if not groups:
         return
-    told = "; ".join(f"{group[1].label}, {means(results, PERPLEXITY, group)}" for group in groups)
+    perplexities = "; ".join(f"{group[1].label}, {means(results, PERPLEXITY, group)}" for group in groups)
     runs = [run for group in groups for run in group]
     outside = "Probability of the right possessive, outside the window"
     yield figure(
         results,
         "rates",
-        "How much hangs on the learning rate?",
-        "The learning rate is the same for all runs, which may suit one model better than another. Mean "
-        f"perplexities with a third of it, with it and with three times as much: {told}. Where a model’s three "
-        "rates lie further apart than two models do at one rate, their order says little about the models.",
+        "How much does the learning rate matter?",
+        "Mean perplexities with a third of the learning rate, with the rate itself and with three times the rate: "
+        f"{perplexities}. The rate is the same for all runs, which may suit one model better than another. If the "
+        "three rates of one model differ more than two models at one rate, the order of the models says little.",
         strip(results, PERPLEXITY, "Perplexity on the test set", runs, exact_floor(results, FLOOR)),
         strip(results, KNOWN_OUTSIDE, outside, runs, _window(results, KNOWN_OUTSIDE)),
         also=(DIVERGENCE, DIVERGED),
     )
 
 
-def _all(results: Results) -> tuple[Run, ...]:
+def _all(results: Results) -> tuple[ShownRun, ...]:
     """The runs that predict the next word and nothing else, those without training last."""
     return tuple(run for run in results.trained + results.references if not of_section(run))
 
 
-def _structures(results: Results) -> tuple[Run, ...]:
+def _structures(results: Results) -> tuple[ShownRun, ...]:
     """The same without those that differ from another in the learning rate only."""
     return tuple(run for run in _all(results) if not run.name.endswith(RATES))
 
 
-def _rated(results: Results) -> list[tuple[Run, Run, Run]]:
+def _rated(results: Results) -> list[tuple[ShownRun, ShownRun, ShownRun]]:
     """The runs that have such variants, each between its variants."""
-    found = ((results.run(run.name + RATES[0]), run, results.run(run.name + RATES[1])) for run in results.trained)
+    by_name = {run.name: run for run in results.trained}
+    found = ((by_name.get(run.name + RATES[0]), run, by_name.get(run.name + RATES[1])) for run in results.trained)
     return [(lower, run, higher) for lower, run, higher in found if lower and higher]
 
 
@@ -257,5 +260,6 @@ def _comparison(results: Results, measure: Measure) -> str:
         return "No run has a finite result in this build."
     possible = number(of_reference(results, WINDOW, measure), "share")
     return (
-        f"Outside, the best possible with the window alone reaches {possible}; means of the trained runs: {found}."
+        f"Outside the window, means of the trained runs, from the lowest to the highest: {found}; the best "
+        f"predictor with the window alone reaches {possible}."
     )

@@ -1,4 +1,4 @@
-"""The claims on the page: what the lectures say, what the observations say of it, and where to see that.
+"""The claims on a page: what the lectures say, what the observations say of it, and where to see that.
 
 Counts are made from the verdicts and from nothing else. What repeats another claim is shown and not counted; what
 holds by construction is shown apart, for it is no evidence.
@@ -12,11 +12,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
 
-from seedbed.observations import read_condition
+from seedbed.observations import DEMONSTRATIONS, read_condition
 from seedbed.reporting.figures import Figure
 from seedbed.reporting.numbers import PERCENT
 from seedbed.reporting.results import Measure, Results
-from seedbed.reporting.tables import NONE, Column, Folded, Link, Links, Status, Strip, Table, Value, anchor
+from seedbed.reporting.tables import (
+    CLAIMS,
+    NONE,
+    Column,
+    Folded,
+    Link,
+    Links,
+    Status,
+    Strip,
+    Table,
+    Value,
+    address,
+    anchor,
+)
 from seedbed.statistics.claims import Claim, Excluded
 from seedbed.statistics.decisions import ALPHA, Outcome
 from seedbed.statistics.observed import Cell
@@ -66,6 +79,17 @@ class Judged:
         by_id = {str(row["id"]): _verdict(row) for row in self.rows}
         return tuple(by_id[name] for name in self.claims)
 
+    def resting_on(self, study: str) -> Judged:
+        """The claims that rest on observations or settings of a study, with those that repeat them."""
+        own = {row["id"] for row in self.rows if self._rests_on(study, row)}
+        claims = {name: one for name, one in self.claims.items() if name in own}
+        return Judged(claims, [row for row in self.rows if row["id"] in own], {})
+
+    def _rests_on(self, study: str, row: Mapping[str, object]) -> bool:
+        setting = self.claims[str(row["id"])].setting
+        evidence: Iterable[Mapping[str, str]] = row["evidence"]  # type: ignore[assignment]
+        return (setting is not None and setting.study == study) or any(one["study"] == study for one in evidence)
+
     @cached_property
     def evidence(self) -> tuple[Verdict, ...]:
         """The verdicts that say something of the world, those that repeat another one included."""
@@ -80,6 +104,58 @@ class Judged:
     def counted(self) -> tuple[Verdict, ...]:
         """The evidence without what repeats another claim."""
         return tuple(one for one in self.evidence if not one.same_as)
+
+
+@dataclass(frozen=True)
+class ClaimsSection:
+    """Claims with everything that a page shows of them; texts may hold ``[[word]]``.
+
+    ``none_run`` says that no claim is about this build, so that no outcomes are counted.
+    """
+
+    none_run: bool
+    summary: str
+    chance: str
+    apart: str
+    counts: Mapping[str, int]
+    evidence: Table
+    built: Table
+    observations: Table
+    excluded: Table
+    reasons: Mapping[str, int]
+
+
+def claims_section(judged: Judged, places: Places) -> ClaimsSection:
+    """The claims as a page shows them; ``places`` says where their evidence can be seen."""
+    return ClaimsSection(
+        none_run=none_run(judged),
+        summary=summary(judged),
+        chance=chance(judged),
+        apart=apart(judged),
+        counts=counts(judged.counted),
+        evidence=claims_table("claims", judged.evidence, judged, places),
+        built=claims_table("claims-by-construction", judged.built, judged, places),
+        observations=evidence_table(judged, places),
+        excluded=excluded_table(judged),
+        reasons=reasons(judged),
+    )
+
+
+def lecture_table(judged: Judged) -> Table:
+    """How many counted claims of each lecture have each outcome."""
+    outcomes = get_args(Outcome)
+    columns = (
+        Column("lecture", "lecture"),
+        Column("claims", "claims", "count"),
+        *(Column(outcome.replace("-", "_").replace(" ", "_"), outcome, "count") for outcome in outcomes),
+    )
+    lectures: dict[str, list[Verdict]] = {}
+    for one in judged.counted:
+        lectures.setdefault(one.id.partition(":")[0], []).append(one)
+    rows: list[tuple[Value, ...]] = [
+        (name, len(found), *counts(found).values()) for name, found in sorted(lectures.items())
+    ]
+    return Table("verdicts-by-lecture", columns, tuple(rows))
 
 
 def counts(verdicts: Iterable[Verdict]) -> dict[str, int]:
@@ -98,8 +174,8 @@ def summary(judged: Judged) -> str:
     if none_run(judged):
         return f"None of the {len(judged.counted)} [[claim]]s is about what was built here."
     found = counts(judged.counted)
-    told = ", ".join(f"{n} [[{outcome}]]" for outcome, n in found.items() if n or outcome in _ALWAYS)
-    return f"Of {len(judged.counted)} [[claim]]s: {told}."
+    words = ", ".join(f"{n} [[{outcome}]]" for outcome, n in found.items() if n or outcome in _ALWAYS)
+    return f"Of {len(judged.counted)} [[claim]]s: {words}."
 
 
 _ALWAYS = ("reproduced", "contradicted")
@@ -114,11 +190,11 @@ def chance(judged: Judged) -> str:
     compatible = sum(one.compatible for one in judged.counted)
     wrong = expected_wrong(judged.counted)
     return (
-        f"{decided} of them are decided, {open_to} of these by numbers that other [[seed]]s would change. "
-        f"{compatible} of those are figures that are reproduced: they lie where further runs are expected, and "
-        f"one that is somewhat off may lie there too. Each other such decision is wrong in at most "
-        f"{100 * ALPHA:g}{PERCENT} of cases, so chance alone would get at most about {wrong:.1f} of the "
-        f"{open_to - compatible} wrong."
+        f"{decided} of them are decided, {open_to} of these by numbers that depend on the [[seed]]s. For "
+        f"{open_to - compatible} of these, chance alone would get at most about {wrong:.1f} wrong: each is "
+        f"wrong in at most {100 * ALPHA:g}{PERCENT} of cases. The other {compatible} are single numbers that "
+        "are reproduced, which means that they are compatible with ours; a number that is a little off can be "
+        "compatible too."
     )
 
 
@@ -128,8 +204,8 @@ def apart(judged: Judged) -> str:
     built = [one for one in judged.built if not one.same_as]
     held = sum(one.outcome == "reproduced" for one in built)
     return (
-        f"Not counted: statements that repeat a counted one ({repeats}), and what is true [[by construction]] or "
-        f"a setting of ours ({len(built)}, of which {held} hold). Those are no evidence."
+        f"Not counted: {repeats} statements that repeat a counted one, and {len(built)} that are true "
+        f"[[by construction]] or are settings of ours ({held} of these hold). They are no evidence."
     )
 
 
@@ -140,7 +216,7 @@ def reasons(judged: Judged) -> dict[str, int]:
 
 
 def claims_table(name: str, verdicts: Sequence[Verdict], judged: Judged, places: Places) -> Table:
-    """A row for each claim: where it stands, what it says, its outcome, why, and its evidence."""
+    """A row for each claim: its section, what it says, its outcome, why, and its evidence."""
     columns = (
         Column("section", "lecture"),
         Column("says", "claim"),
@@ -184,44 +260,66 @@ def evidence_table(judged: Judged, places: Places) -> Table:
 
 
 def claim_anchor(name: str) -> str:
-    """Where a claim stands; its id begins with the lecture and a colon."""
-    return anchor("claim", *name.split(":", 1))
+    """The anchor of a claim; its id begins with the lecture and a colon."""
+    return anchor(*_claim_names(name))
+
+
+def _claim_names(name: str) -> tuple[str, ...]:
+    return ("claim", *name.split(":", 1))
 
 
 class Places:
-    """Where an observation can be seen on the page."""
+    """Where an observation can be seen."""
 
-    def __init__(self, studies: Mapping[str, Results], figures: Mapping[str, Collection[Figure]]) -> None:
-        """Look up in the studies of the page and their figures, by the name of the study."""
+    def __init__(
+        self, page: str, studies: Mapping[str, Results], figures: Mapping[str, Collection[Figure]]
+    ) -> None:
+        """Look up in studies and their figures.
+
+        Args:
+            page: The page that leads there; it has the table of `evidence_table`.
+            studies: The name of each study that the page may read → its results.
+            figures: The name of each of these → its figures.
+        """
+        self._page = page
         self._studies = studies
         self._figures = figures
 
+    def address(self, page: str, *names: str) -> str:
+        """The address of an anchor on a page: within the own page without the name of its file."""
+        return f"#{anchor(*names)}" if page == self._page else address(page, *names)
+
+    def claim(self, name: str) -> str:
+        """The address of a claim on the page of claims."""
+        return self.address(CLAIMS, *_claim_names(name))
+
     def measured(self, cell: Cell) -> bool:
-        """Whether the observation belongs to a run of the page and was made."""
+        """Whether the observation belongs to a run of this build and was made."""
         found = self._values(cell)
         return any(value is not None for value in found.values())
 
     def link(self, cell: Cell) -> Link:
         """A cell in words, leading to its numbers where it has any."""
-        address = "#" + anchor("observation", *cell) if self.measured(cell) else ""
-        return Link(str(cell), address)
+        here = "#" + anchor("observation", *cell) if self.measured(cell) else ""
+        return Link(str(cell), here)
 
     def run(self, cell: Cell) -> Links:
-        """The cell's run, leading to its row."""
-        return Links((Link(f"{cell.study}/{cell.run}", "#" + anchor("run", cell.study, cell.run)),))
+        """The cell's run, leading to its row, or its demonstration."""
+        if cell.study == DEMONSTRATIONS:
+            return Links((Link(cell.run, self.address(DEMONSTRATIONS, "demonstration", cell.run)),))
+        return Links((Link(f"{cell.study}/{cell.run}", self.address(cell.study, "run", cell.study, cell.run)),))
 
     def figures(self, cell: Cell) -> Links:
         """The first figure that shows the cell, as a link; none where no figure does."""
         showing = (one for one in self._figures[cell.study] if one.shows(cell.metric, cell.condition))
-        return Links(
-            tuple(Link(one.question, "#" + anchor("figure", cell.study, one.name)) for one in list(showing)[:1])
-        )
+        first = (Link(one.question, self.address(cell.study, "figure", cell.study, one.name)) for one in showing)
+        return Links(tuple(first)[:1])
 
     def unit(self, cell: Cell) -> str:
         """The unit of the cell's values."""
         results = self._studies[cell.study]
         run = results.run(cell.run)
-        found = results.cells(run, _measure(cell)).values() if run else ()
+        found = results.readings(run, _measure(cell)).values() if run else ()
         return next((one.unit for one in found if one), "")
 
     def numbers(self, cell: Cell) -> tuple[Value, ...]:
@@ -257,7 +355,7 @@ def _claim_row(verdict: Verdict, claim: Claim, places: Places) -> tuple[Value, .
     lecture = verdict.id.partition(":")[0]
     read = " ".join(filter(None, (BASES.get(claim.basis), claim.reading)))
     return (
-        Links((Link(f"{lecture} {claim.section}", "#" + claim_anchor(verdict.id)),)),
+        Links((Link(f"{lecture} {claim.section}", places.claim(verdict.id)),)),
         Folded(claim.says, "how it is read", read) if read else claim.says,
         Status(verdict.outcome),
         verdict.explanation,
@@ -269,7 +367,7 @@ def _claim_row(verdict: Verdict, claim: Claim, places: Places) -> tuple[Value, .
 def _evidence(verdict: Verdict, claim: Claim, places: Places) -> Iterator[Link]:
     """What a verdict rests on: another verdict, a setting, or observations."""
     if verdict.same_as:
-        yield from (Link(f"claim {name}", "#" + claim_anchor(name)) for name in verdict.same_as)
+        yield from (Link(f"claim {name}", places.claim(name)) for name in verdict.same_as)
     elif claim.setting is not None:
         yield from (Link(f"{claim.setting.study}: {path}") for path in claim.setting.values)
     else:

@@ -1,4 +1,4 @@
-"""The figures on what an output hangs on: every head of every seed, and nothing where nothing was measured."""
+"""The figures on what an output depends on: every head of every seed, and nothing where nothing was measured."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from seedbed.reporting.drawing.patterns import Pattern
 from seedbed.reporting.drawing.points import Points
 from seedbed.reporting.drawing.svg import draw
 from seedbed.reporting.figures import Figure
-from seedbed.reporting.garden_attention import hangs
-from seedbed.reporting.results import Results, Run
+from seedbed.reporting.results import Results, ShownRun
+from seedbed.reporting.studies.garden.dependence import dependence_part
 
 SEEDS = (0, 1, 2)
 CAUSAL = "100 110 111"
@@ -62,7 +62,7 @@ def dependencies(name: str, seed: int) -> list[Observation]:
 
 
 def results(drawn: ModuleType, heads: tuple[str, ...] = (), dependent: tuple[str, ...] = ()) -> Results:
-    runs = [Run(name, f"model {name}", "trained", SEEDS) for name in dict.fromkeys((*heads, *dependent))]
+    runs = [ShownRun(name, f"model {name}", "trained", SEEDS) for name in dict.fromkeys((*heads, *dependent))]
     table = [
         row
         for run in runs
@@ -81,7 +81,7 @@ def results(drawn: ModuleType, heads: tuple[str, ...] = (), dependent: tuple[str
 
 
 def figures(found: Results) -> dict[str, Figure]:
-    (part,) = hangs(found, Mark(0.7, "possible", "possible"))
+    (part,) = dependence_part(found, Mark(0.7, "possible", "possible"))
     return {one.name: one for one in part.figures}
 
 
@@ -117,7 +117,7 @@ def test_a_run_has_a_bar_for_each_layer_that_it_has(whole: dict[str, Figure]) ->
     assert [len(one) for one in labels] == [5, 4]
 
 
-def test_a_square_is_the_share_of_seeds_in_which_the_output_hangs_on_the_input(whole: dict[str, Figure]) -> None:
+def test_a_square_is_the_share_of_seeds_in_which_the_output_depends_on_the_input(whole: dict[str, Figure]) -> None:
     patterns = {one.title: one.drawing for one in whole["dependency"].panels if isinstance(one.drawing, Pattern)}
     assert list(patterns) == ["model flm", "model gru", "model span, its own text", "model span, source"]
     assert patterns["model flm"].rows == ((1, 0, 0), (1, 1, 0), (1, 1, 1))
@@ -137,14 +137,14 @@ def test_a_text_is_left_to_the_table_of_single_numbers(whole: dict[str, Figure])
 
 def test_what_the_masks_forbid_is_told_as_a_number(whole: dict[str, Figure]) -> None:
     answer = whole["dependency"].answer
-    assert "hangs on 100.0\xa0% of the inputs that its mask lets it see, and on 0\xa0% of the others" in answer
+    assert "depends on 100.0\xa0% of the inputs that its mask allows, and on 0\xa0% of the others" in answer
 
 
 def test_what_was_not_measured_is_left_out(drawn: ModuleType) -> None:
     assert list(figures(results(drawn, dependent=("flm",)))) == ["dependency"]
     assert list(figures(results(drawn, heads=("flm",)))) == ["heads", "removal"]
     flm = drawn.trained()
-    assert not list(hangs(Results(drawn.draw_observations(flm), drawn.study(flm)), None))
+    assert not list(dependence_part(Results(drawn.draw_observations(flm), drawn.study(flm)), None))
 
 
 def test_every_panel_is_drawn_in_colors_of_the_page(whole: dict[str, Figure]) -> None:

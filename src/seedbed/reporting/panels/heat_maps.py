@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from seedbed.observations import Scalar
-from seedbed.reporting.drawing.heat import Cell, Heat, HeatRow
-from seedbed.reporting.figures import Block, Panel
+from seedbed.reporting.drawing.heat import Heat, HeatRow, Tile
+from seedbed.reporting.figures import Panel, PanelGroup
 from seedbed.reporting.numbers import number
-from seedbed.reporting.results import Measure, Results, Run, condition_words, rank
+from seedbed.reporting.results import Measure, Results, ShownRun, condition_words, rank
 
 
 def heat_maps(
@@ -17,9 +17,9 @@ def heat_maps(
     measure: Measure,
     rows: Sequence[str],
     columns: str,
-    runs: Iterable[Run] | None = None,
+    runs: Iterable[ShownRun] | None = None,
     prefix: str = "",
-) -> Block:
+) -> PanelGroup:
     """A measure over two or more conditions, such as layer and head by position: a grid a run, means over seeds.
 
     Args:
@@ -47,32 +47,32 @@ def heat_maps(
         numbers = "mean over seeds" if len(run.seeds) > 1 else "one seed" if run.seeds else "reference"
         drawing = Heat(grid, tuple(map(str, across)), measure.unit, limits, columns.replace("_", " "), numbers)
         panels.append(Panel(prefix + run.label, drawing))
-    return Block(tuple(panels), chosen, tuple(places.values()))
+    return PanelGroup(tuple(panels), chosen, tuple(places.values()))
 
 
 def heat_map_of_runs(
-    results: Results, measure: Measure, columns: str, title: str, runs: Iterable[Run] | None = None
-) -> Block:
+    results: Results, measure: Measure, columns: str, title: str, runs: Iterable[ShownRun] | None = None
+) -> PanelGroup:
     """A measure over the runs and one condition: one grid, a row a run, means over seeds."""
     places: Mapping[Scalar, Measure] = {value: one for (value,), one in results.over(measure, columns).items()}
     chosen = results.having(places.values()) if runs is None else tuple(runs)
     grid = tuple(HeatRow(run.label, tuple(_cell(results, run, one) for one in places.values())) for run in chosen)
     limits = _limits(results, chosen, places.values())
     drawing = Heat(grid, tuple(map(str, places)), measure.unit, limits, columns.replace("_", " "))
-    return Block((Panel(title, drawing),), chosen, tuple(places.values()))
+    return PanelGroup((Panel(title, drawing),), chosen, tuple(places.values()))
 
 
-def _cell(results: Results, run: Run, measure: Measure | None) -> Cell:
-    """The mean over the seeds, told with every seed."""
+def _cell(results: Results, run: ShownRun, measure: Measure | None) -> Tile:
+    """The mean over the seeds, with words that name every seed."""
     if measure is None:
-        return Cell(None, "")
+        return Tile(None, "")
     values = [value for value in results.values(run, measure).values() if value is not None]
     mean = results.mean(run, measure)
     seeds = ", ".join(number(value, measure.unit) for value in values)
-    return Cell(mean, f"{number(mean, measure.unit)} ({seeds})" if len(values) > 1 else seeds)
+    return Tile(mean, f"{number(mean, measure.unit)} ({seeds})" if len(values) > 1 else seeds)
 
 
-def _limits(results: Results, runs: Iterable[Run], measures: Iterable[Measure]) -> tuple[float, float]:
+def _limits(results: Results, runs: Iterable[ShownRun], measures: Iterable[Measure]) -> tuple[float, float]:
     """The palest and the darkest number; a share's are 0 and 1 where all lie between."""
     known = list(measures)
     means = [results.mean(run, one) for run in runs for one in known]

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from seedbed.observations import Observation, rows
-from seedbed.reporting.blocks.bars import bars, stacks
-from seedbed.reporting.blocks.heat_maps import heat_map_of_runs, heat_maps
-from seedbed.reporting.blocks.lines import lines, lines_beside, mean_curve
-from seedbed.reporting.blocks.strips import beside, group, matrix, strip, trained_limits
 from seedbed.reporting.drawing.curves import Curve
 from seedbed.reporting.drawing.stacks import KINDS
 from seedbed.reporting.figures import figure
+from seedbed.reporting.panels.bars import bars, stacks
+from seedbed.reporting.panels.heat_maps import heat_map_of_runs, heat_maps
+from seedbed.reporting.panels.lines import lines, lines_beside, mean_curve
+from seedbed.reporting.panels.strips import beside, group, matrix, strip, trained_limits
 from seedbed.reporting.results import Measure, Results
 
 TABLE = farm.observations()

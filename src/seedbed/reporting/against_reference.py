@@ -1,11 +1,11 @@
-"""This build beside the reference on the page: a sentence, and what moved or is watched as a table."""
+"""This build beside the reference on a page: a sentence, and what moved or is watched as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seedbed.reporting.tables import Column, Link, Links, Status, Table, Value, anchor
+from seedbed.reporting.tables import CLAIMS, Column, Link, Links, Status, Table, Value, address
 from seedbed.statistics.comparison import Compared
 
 #: Rows that moved and decide nothing are many on another processor; the page shows some of them.
@@ -21,7 +21,7 @@ class ReferenceSection:
 
 
 def reference_section(compared: Sequence[Compared]) -> ReferenceSection:
-    """The comparison as the page shows it: watched numbers and verdicts that moved, then rows that moved."""
+    """The comparison as a page shows it: watched numbers and verdicts that moved, then rows that moved."""
     watched = [one for one in compared if one.tier == "watched"]
     verdicts = [one for one in compared if one.tier == "verdict" and one.failed]
     rows = [one for one in compared if one.tier == "row" and one.outcome in ("moved", "missing")]
@@ -43,30 +43,30 @@ def reference_section(compared: Sequence[Compared]) -> ReferenceSection:
 def _summary(compared: Sequence[Compared], moved: Sequence[Compared]) -> str:
     if not compared:
         return (
-            "Nothing of this build is compared with a [[reference]]: a quick build never is, another is in the "
-            "studies that have one."
+            "This build is not compared with a [[reference]]. A quick build never is; any other build is, if its "
+            "studies have one."
         )
     same = sum(one.tier == "row" and one.outcome == "same" for one in compared)
     strict = any(one.decides for one in compared if one.tier == "row")
     rule = (
         "libraries and processor are those of the reference, so each must agree"
         if strict
-        else "libraries or processor are others, so that decides nothing"
+        else "libraries or processor differ from those of the reference, so that decides nothing"
     )
     failed = sum(one.failed for one in compared)
-    outcome = f"{failed} of what decides moved" if failed else "nothing that decides moved"
-    told = (
-        f"Against the [[reference]], {outcome}. Of the observations of the same recipe and seed, {same} are the "
-        f"same to a millionth and {len(moved)} are not: {rule}."
+    outcome = f"{failed} of the checks that decide failed" if failed else "no check that decides failed"
+    words = (
+        f"Compared with the [[reference]], {outcome}. Of the observations with the same recipe and seed, {same} "
+        f"are the same to a millionth and {len(moved)} are not: {rule}."
     )
     left = len(moved) - _MOST
     if left <= 0:
-        return told
-    return f"{told} The table leaves out {left} of these; results/comparison.parquet has all."
+        return words
+    return f"{words} The table leaves out {left} of these; results/comparison.parquet has all."
 
 
 def _row(one: Compared) -> tuple[Value, ...]:
     if one.tier == "verdict":
-        link = Link(f"{one.metric}: {one.text}", f"#{anchor('claim', *one.metric.split(':'))}")
+        link = Link(f"{one.metric}: {one.text}", address(CLAIMS, "claim", *one.metric.split(":", 1)))
         return Links((link,)), None, None, None, None, Status(one.outcome)
     return one.place, one.reference, one.now, one.low, one.high, Status(one.outcome)

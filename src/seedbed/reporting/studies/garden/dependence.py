@@ -1,4 +1,4 @@
-"""What an output hangs on: a part of the garden study.
+"""What an output depends on: a part of the garden study.
 
 Lecture ``objectives``, sections 4.2 and 5.4 and exercise 7.
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seedbed.reporting.blocks.bars import named_bars
-from seedbed.reporting.blocks.patterns import patterns
-from seedbed.reporting.blocks.scatter import scatter
-from seedbed.reporting.blocks.strips import strip
 from seedbed.reporting.drawing.marks import Mark
 from seedbed.reporting.figures import Figure, Part, figure
 from seedbed.reporting.numbers import NOT_MEASURED, number
-from seedbed.reporting.results import Measure, Results, Run
+from seedbed.reporting.panels.bars import named_bars
+from seedbed.reporting.panels.patterns import patterns
+from seedbed.reporting.panels.scatter import scatter
+from seedbed.reporting.panels.strips import strip
+from seedbed.reporting.results import Measure, Results, ShownRun
 from seedbed.reporting.sentences import common, lowest_and_highest, means
 
 TEXT, SOURCE = {"on": "text"}, {"on": "source"}
@@ -22,8 +22,8 @@ INSIDE, OUTSIDE = ({"window": name} for name in ("inside", "outside"))
 SUBJECT = {"group": "subject"}
 NOTHING, ATTENTIVE, IMPORTANT = ({"without": name} for name in ("nothing", "most attentive", "most important"))
 
-HANGING = Measure("hanging", "hang together", "dependency", "share")
-ALLOWED, FORBIDDEN = (HANGING.at({**TEXT, "pair": pair}) for pair in ("allowed", "forbidden"))
+DEPENDENCY = Measure("hanging", "depend on each other", "dependency", "share")
+ALLOWED, FORBIDDEN = (DEPENDENCY.at({**TEXT, "pair": pair}) for pair in ("allowed", "forbidden"))
 READ = Measure("pattern", "its own text", "dependency_matrix", "", TEXT)
 READ_SOURCE = Measure("source", "source", "dependency_matrix", "", SOURCE)
 
@@ -40,14 +40,14 @@ IMPORTANT_LAYER = Measure("layer", "layer of the most important head", "most_imp
 WHOLE = (-0.02, 1.02)
 
 
-def hangs(results: Results, possible: Mark | None) -> Iterator[Part]:
+def dependence_part(results: Results, possible: Mark | None) -> Iterator[Part]:
     """The part, where a build has measured anything of it; ``possible`` is what the window alone allows."""
     found = (*dependency(results), *heads(results), *removal(results, possible))
     if found:
         yield Part(
-            "What an output hangs on",
-            "What may be looked at, what is looked at, and what is needed are three different things. A weight of "
-            "attention is a correlation; what becomes of a word when something is taken away is a cause.",
+            "What an output depends on",
+            "What a model may look at, what it looks at, and what it needs are three different things. An "
+            "attention weight is a correlation; the change of a word when something is removed shows a cause.",
             found,
         )
 
@@ -59,44 +59,43 @@ def dependency(results: Results) -> Iterator[Figure]:
         yield figure(
             results,
             "dependency",
-            "Which inputs does an output hang on?",
-            "After training one token of a text is changed, and every output looked at: it hangs on the token "
-            "where any of its numbers changes. The squares show one example, read as training reads it. Over "
-            "texts of the test set, means of the runs: an output hangs on "
-            f"{means(results, ALLOWED, allowed)} of the inputs that its mask lets it see, and on "
-            f"{means(results, FORBIDDEN, forbidden)} of the others, where anything but 0 would be a leak.",
+            "Which inputs does an output depend on?",
+            f"Means of the runs: an output depends on {means(results, ALLOWED, allowed)} of the inputs that its "
+            f"mask allows, and on {means(results, FORBIDDEN, forbidden)} of the others, where anything but 0 is "
+            "a leak. After training, one token of a text is changed. An output depends on the token if any of "
+            "the output’s numbers changes. The shares are over texts of the test set. The squares show one "
+            "example, read as training reads it.",
             patterns(results, (READ, READ_SOURCE)),
-            strip(results, ALLOWED, "Of the inputs that may be seen, those that it hangs on", limits=WHOLE),
+            strip(results, ALLOWED, "Of the inputs that may be seen, those that it depends on", limits=WHOLE),
             strip(results, FORBIDDEN, "Of those that may not be seen", limits=WHOLE),
-            also=results.over(HANGING.at(SOURCE), "pair").values(),
+            also=results.over(DEPENDENCY.at(SOURCE), "pair").values(),
         )
 
 
 def heads(results: Results) -> Iterator[Figure]:
     """Each head's attention on the subject against what is left without the head."""
-    block = scatter(
+    group = scatter(
         results,
         (ATTENTION, KNOWN),
         ("layer", "head"),
         ("a head of one seed, layer 1", "a head of one seed, a later layer"),
         line=INTACT,
     )
-    if not block.runs:
+    if not group.runs:
         return
-    same = "; ".join(filter(None, (_same(results, run) for run in block.runs))) or NOT_MEASURED
+    same = "; ".join(filter(None, (_same(results, run) for run in group.runs))) or NOT_MEASURED
     uniform = number(common(results, UNIFORM), "share")
-    largest = lowest_and_highest(results, LARGEST, block.runs) or NOT_MEASURED
+    largest = lowest_and_highest(results, LARGEST, group.runs) or NOT_MEASURED
     yield figure(
         results,
         "heads",
         "Is the head that looks at the subject the one that is needed?",
-        "Before a possessive, which the subject decides, each [[head]] gives some of its attention to the "
-        f"subject: that is how far right a point stands. If all tokens had the same, it would be {uniform}; the "
-        f"head with most of it has, means of the runs, {largest}. How far up it stands is the probability of the "
-        "right possessive outside the [[window]] when this one head gives nothing but zeros: a needed head stands "
-        "far below the line. The most important head is also the most attentive one in so many [[seed]]s: "
-        f"{same}.",
-        block,
+        f"[[Seed]]s in which the most important [[head]] is also the most attentive one: {same}. Across: how "
+        f"much of its attention a head gives to the subject before a possessive. It would be {uniform} if all "
+        f"tokens had the same; the head with most of it has {largest}, means of the runs. Up: the probability "
+        "of the right possessive, its subject outside the [[window]], when this head gives only zeros. A head "
+        "that is needed is far below the line.",
+        group,
         also=(
             LARGEST,
             UNIFORM,
@@ -123,12 +122,12 @@ def removal(results: Results, possible: Mark | None) -> Iterator[Figure]:
             results,
             "removal",
             "What is lost without a head, or without a layer of them?",
-            "Shown is the probability of the right possessive, its subject outside the [[window]], by what gives "
-            "nothing but zeros: no [[head]], one, or all of a layer. The most "
-            "attentive head is that which looks at the subject most; the most important one that without which "
-            "the word is least probable; both are chosen by one half of the documents and measured on the other. "
-            "Means of the runs without the former: "
-            f"{two or NOT_MEASURED}; without the latter: {one or NOT_MEASURED}.",
+            "Means of the runs, from the lowest to the highest, without the most attentive [[head]]: "
+            f"{two or NOT_MEASURED}; without the most important one: {one or NOT_MEASURED}. This is the "
+            "probability of the right possessive, its subject outside the [[window]], with no head removed, "
+            "one removed, or a whole layer removed. The most attentive head looks at the subject most; without "
+            "the most important one the word is least probable. Both are chosen on one half of the documents "
+            "and measured on the other.",
             named_bars(results, places, possible),
             also=[KNOWN_INSIDE.at(which) for which in (NOTHING, ATTENTIVE, IMPORTANT)],
         )
@@ -140,7 +139,7 @@ def _layers(results: Results) -> dict[str, Measure]:
     return {f"all of layer {layer}": one for (layer,), one in found.items()}
 
 
-def _same(results: Results, run: Run) -> str:
+def _same(results: Results, run: ShownRun) -> str:
     """In how many seeds the two heads are one."""
     known = [value for value in results.values(run, IMPORTANT_LOOKS).values() if value is not None]
     return f"{run.label}, {sum(known):.0f} of {len(known)}" if known else ""

@@ -8,13 +8,13 @@ from seedbed.observations import Scalar
 from seedbed.reporting.drawing.canvas import padded
 from seedbed.reporting.drawing.marks import Axis, Mark
 from seedbed.reporting.drawing.points import Point, Points
-from seedbed.reporting.figures import Block, Panel
-from seedbed.reporting.results import Measure, Results, Run, condition_words, rank
+from seedbed.reporting.figures import Panel, PanelGroup
+from seedbed.reporting.results import Measure, Results, ShownRun, condition_words, rank
 from seedbed.reporting.sentences import mark
 from seedbed.reporting.tables import seed_words
 
 #: The values of the conditions → the two measures there.
-Places = Mapping[tuple[Scalar, ...], tuple[Measure, Measure]]
+Pairs = Mapping[tuple[Scalar, ...], tuple[Measure, Measure]]
 
 
 def scatter(
@@ -22,16 +22,16 @@ def scatter(
     measures: tuple[Measure, Measure],
     over: Sequence[str],
     kinds: tuple[str, str],
-    runs: Iterable[Run] | None = None,
+    runs: Iterable[ShownRun] | None = None,
     line: Measure | None = None,
-) -> Block:
+) -> PanelGroup:
     """One measure across and one up, wherever both were measured.
 
     Args:
         results: The study's results.
         measures: What is shown across and up; their own conditions are kept, their labels name the axes.
         over: The further condition keys, such as layer and head, whose values are the points.
-        kinds: What a dot stands for, the lowest value of the first key, and what a triangle does, the others.
+        kinds: What a dot means (the lowest value of the first key), and what a triangle means (the others).
         runs: The panels; none: every run that has both.
         line: What the one that goes up is read against: the mean of each run.
     """
@@ -42,20 +42,20 @@ def scatter(
     x, y = _axes(measures, [one for found in points.values() for one in found], lines.values())
     panels = tuple(Panel(run.label, Points(points[run], x, y, kinds, lines[run])) for run in chosen)
     shown = [pair[at] for at in (0, 1) for pair in places.values()]
-    return Block(panels, chosen, (*shown, *([line] if line else [])))
+    return PanelGroup(panels, chosen, (*shown, *([line] if line else [])))
 
 
-def _places(results: Results, measures: tuple[Measure, Measure], over: Sequence[str]) -> Places:
+def _places(results: Results, measures: tuple[Measure, Measure], over: Sequence[str]) -> Pairs:
     across, up = (results.over(measure, *over) for measure in measures)
     return {at: (one, up[at]) for at, one in across.items() if at in up}
 
 
-def _having(results: Results, places: Places) -> tuple[Run, ...]:
+def _having(results: Results, places: Pairs) -> tuple[ShownRun, ...]:
     across, up = (results.having(pair[at] for pair in places.values()) for at in (0, 1))
     return tuple(run for run in across if run in up)
 
 
-def _points(results: Results, run: Run, places: Places, over: Sequence[str]) -> Iterator[Point]:
+def _points(results: Results, run: ShownRun, places: Pairs, over: Sequence[str]) -> Iterator[Point]:
     """A point for each place and seed that has both numbers."""
     first = min((at[0] for at in places), key=rank, default=None)
     for at, pair in places.items():

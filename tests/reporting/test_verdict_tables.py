@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from seedbed.reporting.claims import BASES, Judged, claim_anchor, counts, summary
+from seedbed.reporting.verdict_tables import BASES, Judged, claim_anchor, counts, summary
 from seedbed.statistics.claims import Claim
 from seedbed.statistics.decisions import ALPHA
 
@@ -27,16 +27,16 @@ def _with(judged: Judged, name: str, **changes: object) -> Judged:
 def test_counts_are_recomputed_from_the_table_of_verdicts(build_page: Build, drawn: ModuleType) -> None:
     rows = [row for row in drawn.judged().rows if not row["same_as"] and not row["by_construction"]]
     found = Counter(row["outcome"] for row in rows)
-    page = drawn.Page(build_page())
+    page = drawn.Page(build_page(page="claims"))
     told = ", ".join(f"{n} {outcome}" for outcome, n in found.items())
-    assert page.text.count(f"Of {len(rows)} claims: {told}.") == 2  # at the top, and above the table
+    assert page.text.count(f"Of {len(rows)} claims: {told}.") == 1
     decided = [row for row in rows if row["outcome"] in ("reproduced", "contradicted", "differs")]
     open_to = sum(bool(row["chance"]) for row in decided)
     compatible = sum(bool(row["compatible"]) for row in rows)
     bounded = open_to - compatible
     assert f"{len(decided)} of them are decided, {open_to} of these" in page.text
-    assert f"{compatible} of those are figures that are reproduced" in page.text
-    assert f"at most about {ALPHA * bounded:.1f} of the {bounded} wrong" in page.text.replace("\n", " ")
+    assert f"The other {compatible} are single numbers that are reproduced" in page.text
+    assert f"For {bounded} of these, chance alone would get at most about {ALPHA * bounded:.1f} wrong" in page.text
 
 
 def test_an_outcome_that_no_claim_has_counts_zero(drawn: ModuleType) -> None:
@@ -51,7 +51,7 @@ def test_where_no_claim_is_about_this_build_that_is_said_and_nothing_is_counted(
     build_page: Build, drawn: ModuleType
 ) -> None:
     rows = [{**row, "outcome": "not run"} for row in drawn.judged().rows]
-    html = build_page(claims=replace(drawn.judged(), rows=rows), full=False)
+    html = build_page(page="claims", claims=replace(drawn.judged(), rows=rows), full=False)
     page = drawn.Page(html)
     assert page.text.count("None of the 7 claims is about what was built here.") == 1
     assert "Verdicts" not in page.attribute("aria-label", "section")
@@ -63,9 +63,9 @@ def test_where_no_claim_is_about_this_build_that_is_said_and_nothing_is_counted(
 def test_what_repeats_or_holds_by_construction_is_shown_and_not_counted(
     build_page: Build, drawn: ModuleType
 ) -> None:
-    page = drawn.Page(build_page())
+    page = drawn.Page(build_page(page="claims"))
     assert (
-        "repeat a counted one (1), and what is true by construction or a setting of ours (2, of which 2 hold)"
+        "1 statements that repeat a counted one, and 2 that are true by construction or are settings of ours (2 of"
         in page.text
     )
     assert len(page.table("Claims with their verdicts")) == 8
@@ -74,7 +74,7 @@ def test_what_repeats_or_holds_by_construction_is_shown_and_not_counted(
 
 def test_every_claim_has_exactly_one_row_with_its_anchor(build_page: Build, drawn: ModuleType) -> None:
     judged = drawn.judged()
-    page = drawn.Page(build_page(claims=judged))
+    page = drawn.Page(build_page(page="claims", claims=judged))
     ids = Counter(page.attribute("id"))
     assert [ids[claim_anchor(name)] for name in judged.claims] == [1] * len(judged.claims)
     shown = [*page.table("Claims with their verdicts"), *page.table("Claims that hold by construction")]
@@ -97,7 +97,9 @@ def test_a_claim_that_the_lecture_does_not_state_says_so_where_it_says_how_it_is
     build_page: Build, drawn: ModuleType, basis: str, reading: str, told: str
 ) -> None:
     claims = {"objectives:a": drawn.claim("a", basis=basis, reading=reading)}
-    page = drawn.Page(build_page(claims=Judged(claims, [drawn.verdict("objectives:a", "reproduced").row()], {})))
+    page = drawn.Page(
+        build_page(page="claims", claims=Judged(claims, [drawn.verdict("objectives:a", "reproduced").row()], {}))
+    )
     (row,) = page.table("Claims with their verdicts")
     assert row["claim"].partition("how it is read") == (
         "The lecture says a.",
@@ -122,19 +124,19 @@ def test_verdicts_that_are_not_one_for_each_claim_are_refused(
         "unknown": [*judged.rows, {**first, "id": "objectives:unknown"}],
     }[change]
     with pytest.raises(ValueError, match="not one verdict for each claim: objectives:"):
-        build_page(claims=replace(judged, rows=rows))
+        build_page(page="claims", claims=replace(judged, rows=rows))
 
 
 def test_the_order_of_verdicts_changes_no_byte(build_page: Build, drawn: ModuleType) -> None:
     judged = drawn.judged()
-    first = build_page(claims=judged)
+    first = build_page(page="claims", claims=judged)
     for seed in (1, 2):
         rows = random.Random(seed).sample(judged.rows, len(judged.rows))
-        assert build_page(claims=replace(judged, rows=rows)) == first
+        assert build_page(page="claims", claims=replace(judged, rows=rows)) == first
 
 
 def test_an_outcome_is_a_sign_and_a_word(build_page: Build, drawn: ModuleType) -> None:
-    rows = drawn.Page(build_page()).table("Claims with their verdicts")
+    rows = drawn.Page(build_page(page="claims")).table("Claims with their verdicts")
     assert {row["outcome"] for row in rows} == {
         "✓ reproduced",
         "✕ contradicted",
@@ -146,17 +148,17 @@ def test_an_outcome_is_a_sign_and_a_word(build_page: Build, drawn: ModuleType) -
 
 
 def test_every_outcome_is_explained_in_the_glossary(build_page: Build, drawn: ModuleType) -> None:
-    words = drawn.Page(build_page()).attribute("id", "div")
+    words = drawn.Page(build_page(page="claims")).attribute("id", "div")
     assert {f"word:{unquote(word)}" for word in counts(())} <= {unquote(word) for word in words}
 
 
 def test_evidence_leads_to_its_seeds_its_run_and_its_figure(build_page: Build, drawn: ModuleType) -> None:
-    page = drawn.Page(build_page())
+    page = drawn.Page(build_page(page="claims"))
     links = Counter(page.attribute("href", "a"))
     cell = drawn.LOSS._asdict()
     resting = [row for row in drawn.judged().rows if cell in row["evidence"] and not row["same_as"]]
     assert links["#observation:garden:flm:loss:sentences%3Dall"] == len(resting)
-    assert links["#run:garden:flm"] == 1
+    assert links["garden.html#run:garden:flm"] == 1
     (row,) = page.table("Observations that the claims rest on")
     losses = drawn.draw_observations(drawn.trained())
     losses = losses[(losses["metric"] == "loss") & (losses["condition"] == "sentences=all")]["value"]
@@ -164,23 +166,24 @@ def test_evidence_leads_to_its_seeds_its_run_and_its_figure(build_page: Build, d
 
 
 def test_evidence_that_was_not_measured_is_named_and_leads_nowhere(build_page: Build, drawn: ModuleType) -> None:
-    page = drawn.Page(build_page())
+    page = drawn.Page(build_page(page="claims"))
     rows = page.table("Claims with their verdicts")
     assert [row["evidence"] for row in rows if "not run" in row["outcome"]] == ["absent loss"]
     assert not any("absent" in href for href in page.attribute("href", "a") if href.startswith("#"))
 
 
 def test_what_repeats_a_claim_leads_to_it(build_page: Build, drawn: ModuleType) -> None:
-    page = drawn.Page(build_page())
+    page = drawn.Page(build_page(page="claims"))
     assert "#claim:objectives:contradicted" in page.attribute("href", "a")
     assert "claim objectives:contradicted" in {row["evidence"] for row in page.table("Claims with their")}
 
 
 def test_items_without_a_claim_are_counted_by_reason_and_shown(build_page: Build, drawn: ModuleType) -> None:
-    page = drawn.Page(build_page())
+    page = drawn.Page(build_page(page="claims"))
     text = re.sub(r"\s+", " ", page.text)
     assert (
-        "2 items of the lectures cannot be checked here: nothing to measure (1), needs other hardware (1)." in text
+        "2 statements of the lectures cannot be checked here: nothing to measure (1), needs other hardware (1)."
+        in text
     )
     rows = page.table("Items without a claim")
     assert {row["item"]: row["because"] for row in rows} == {
@@ -196,7 +199,7 @@ def test_texts_of_claims_are_never_markup(build_page: Build, drawn: ModuleType) 
     }
     cells = [{"study": attack, "run": attack, "metric": attack, "condition": ""}]
     judged = _with(replace(judged, claims=claims), "objectives:a.reproduced", explanation=attack, evidence=cells)
-    html = build_page(claims=judged)
+    html = build_page(page="claims", claims=judged)
     page = drawn.Page(html)
     assert [tag for tag, _ in page.elements].count("script") == 1
     assert not page.attribute("src")
@@ -205,7 +208,7 @@ def test_texts_of_claims_are_never_markup(build_page: Build, drawn: ModuleType) 
 
 
 def test_claims_as_csv_hold_every_row_and_plain_words(build_page: Build, drawn: ModuleType) -> None:
-    page = drawn.Page(build_page())
+    page = drawn.Page(build_page(page="claims"))
     files = {name: at for at, name in enumerate(page.attribute("download"))}
     links = [href for href in page.attribute("href") if href.startswith("data:text")]
     rows = list(csv.DictReader(io.StringIO(unquote(links[files["claims.csv"]].partition(",")[2]))))
@@ -215,6 +218,6 @@ def test_claims_as_csv_hold_every_row_and_plain_words(build_page: Build, drawn: 
 
 
 def test_no_claims_at_all_build_and_say_so(build_page: Build, drawn: ModuleType) -> None:
-    page = drawn.Page(build_page(claims=Judged({}, [], {})))
+    page = drawn.Page(build_page(page="claims", claims=Judged({}, [], {})))
     assert "Of 0 claims" in page.text
     assert "cannot be checked here" not in page.text

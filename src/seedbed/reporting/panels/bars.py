@@ -7,23 +7,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from statistics import fmean
 
-from seedbed.reporting.blocks.strips import group, shared_limits
 from seedbed.reporting.drawing.dots import Dots, Row
 from seedbed.reporting.drawing.marks import Mark
 from seedbed.reporting.drawing.stacks import KINDS, Stack, StackRow, Stacks
-from seedbed.reporting.figures import Block, Panel, unique
-from seedbed.reporting.results import Measure, Results, Run
+from seedbed.reporting.figures import Panel, PanelGroup, unique
+from seedbed.reporting.panels.strips import group, shared_limits
+from seedbed.reporting.results import Measure, Results, ShownRun
 
 
 def bars(
     results: Results,
     measure: Measure,
     over: str,
-    runs: Iterable[Run] | None = None,
+    runs: Iterable[ShownRun] | None = None,
     mark: Mark | None = None,
     prefix: str = "",
-) -> Block:
-    """A measure by the values of a condition: a panel a run, a row a value, a bar up to the mean, seeds as dots.
+) -> PanelGroup:
+    """A measure by the values of a condition: one panel for each run, one row for each value, seeds as dots.
 
     Args:
         results: The study's results.
@@ -38,8 +38,8 @@ def bars(
     return _bars(results, dict.fromkeys(chosen, places), mark, prefix)
 
 
-def named_bars(results: Results, places: Mapping[str, Measure], mark: Mark | None = None) -> Block:
-    """Measures of one unit under names of their own: a panel a run, a row for each that the run has."""
+def named_bars(results: Results, places: Mapping[str, Measure], mark: Mark | None = None) -> PanelGroup:
+    """Measures of one unit under names of their own: one panel for each run, one row for each that the run has."""
     having = {
         run: {label: one for label, one in places.items() if run in results.having([one])}
         for run in results.having(places.values())
@@ -47,7 +47,9 @@ def named_bars(results: Results, places: Mapping[str, Measure], mark: Mark | Non
     return _bars(results, having, mark, "")
 
 
-def _bars(results: Results, rows: Mapping[Run, Mapping[str, Measure]], mark: Mark | None, prefix: str) -> Block:
+def _bars(
+    results: Results, rows: Mapping[ShownRun, Mapping[str, Measure]], mark: Mark | None, prefix: str
+) -> PanelGroup:
     """A panel a run, with a row for each of its measures."""
     measures = unique(one for places in rows.values() for one in places.values())
     limits = _from_zero(shared_limits(results, tuple(rows), measures, mark))
@@ -56,10 +58,12 @@ def _bars(results: Results, rows: Mapping[Run, Mapping[str, Measure]], mark: Mar
         drawn = tuple(_bar_row(results, run, label, one) for label, one in places.items())
         unit = next((one.unit for one in places.values()), "")
         panels.append(Panel(prefix + run.label, Dots(drawn, unit, mark, limits=limits)))
-    return Block(tuple(panels), tuple(rows), measures)
+    return PanelGroup(tuple(panels), tuple(rows), measures)
 
 
-def stacks(results: Results, measure: Measure, over: str, title: str, runs: Iterable[Run] | None = None) -> Block:
+def stacks(
+    results: Results, measure: Measure, over: str, title: str, runs: Iterable[ShownRun] | None = None
+) -> PanelGroup:
     """Of what kinds a whole is made, such as errors: a row a run, a thin bar a seed. The values are the kinds.
 
     Where there are more kinds than colours, the smallest ones are drawn as one; the table has each.
@@ -69,10 +73,10 @@ def stacks(results: Results, measure: Measure, over: str, title: str, runs: Iter
     kinds = _kinds(results, chosen, places)
     rows = tuple(_stack_row(results, run, kinds) for run in chosen)
     drawing = Stacks(rows, tuple(kinds), measure.unit)
-    return Block((Panel(title, drawing),), chosen, tuple(places.values()))
+    return PanelGroup((Panel(title, drawing),), chosen, tuple(places.values()))
 
 
-def _bar_row(results: Results, run: Run, label: str, measure: Measure) -> Row:
+def _bar_row(results: Results, run: ShownRun, label: str, measure: Measure) -> Row:
     return Row(label, results.note(run, measure), (replace(group(results, run, measure), bar=True),))
 
 
@@ -80,7 +84,9 @@ def _from_zero(limits: tuple[float, float] | None) -> tuple[float, float] | None
     return (min(0.0, limits[0]), max(0.0, limits[1])) if limits else None
 
 
-def _kinds(results: Results, runs: Iterable[Run], places: dict[str, Measure]) -> dict[str, tuple[Measure, ...]]:
+def _kinds(
+    results: Results, runs: Iterable[ShownRun], places: dict[str, Measure]
+) -> dict[str, tuple[Measure, ...]]:
     """Each kind's measures, in the order of the values; the smallest ones together where there are too many."""
     if len(places) <= len(KINDS):
         return {label: (one,) for label, one in places.items()}
@@ -91,12 +97,12 @@ def _kinds(results: Results, runs: Iterable[Run], places: dict[str, Measure]) ->
     return {**kept, f"{len(rest)} other kinds": rest}
 
 
-def _size(results: Results, runs: Iterable[Run], measure: Measure) -> float:
+def _size(results: Results, runs: Iterable[ShownRun], measure: Measure) -> float:
     means = [results.mean(run, measure) or 0.0 for run in runs]
     return fmean(mean if math.isfinite(mean) else 0.0 for mean in means)
 
 
-def _stack_row(results: Results, run: Run, kinds: dict[str, tuple[Measure, ...]]) -> StackRow:
+def _stack_row(results: Results, run: ShownRun, kinds: dict[str, tuple[Measure, ...]]) -> StackRow:
     seeds = run.seeds if run.kind == "trained" else (None,)
     columns = [[results.values(run, one) for one in measures] for measures in kinds.values()]
     stacks = tuple(

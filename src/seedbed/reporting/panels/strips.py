@@ -7,27 +7,27 @@ from dataclasses import replace
 from itertools import product
 
 from seedbed.reporting.drawing.dots import Dots, Group, Row, Span
-from seedbed.reporting.drawing.marks import Band, Mark
-from seedbed.reporting.figures import Block, Panel
+from seedbed.reporting.drawing.marks import Mark, Shading
+from seedbed.reporting.figures import Panel, PanelGroup
 from seedbed.reporting.numbers import number
-from seedbed.reporting.results import Measure, Results, Run, finite
+from seedbed.reporting.results import Measure, Results, ShownRun, finite
 
 
 def strip(
     results: Results,
     measure: Measure,
     title: str = "",
-    runs: Iterable[Run] | None = None,
+    runs: Iterable[ShownRun] | None = None,
     mark: Mark | None = None,
-    band: Band | None = None,
+    band: Shading | None = None,
     limits: tuple[float, float] | None = None,
-) -> Block:
+) -> PanelGroup:
     """One measure, a row a run.
 
     Args:
         results: The study's results.
         measure: What is shown.
-        title: Stands above the panel; the measure's label where there is none.
+        title: The title of the panel; the measure's label if it is empty.
         runs: The rows; none: every run that has it.
         mark: A value that all rows are read against.
         band: A shaded range.
@@ -36,10 +36,10 @@ def strip(
     chosen = results.having([measure]) if runs is None else tuple(runs)
     rows = tuple(measured_row(results, run, measure) for run in chosen)
     drawing = Dots(rows, measure.unit, mark, band, limits)
-    return Block((Panel(title or measure.label, drawing),), chosen, (measure,))
+    return PanelGroup((Panel(title or measure.label, drawing),), chosen, (measure,))
 
 
-def matrix(results: Results, measures: Sequence[Measure], runs: Iterable[Run] | None = None) -> Block:
+def matrix(results: Results, measures: Sequence[Measure], runs: Iterable[ShownRun] | None = None) -> PanelGroup:
     """Several measures of one unit, such as one a task: a small panel a measure, a row a run, one axis."""
     chosen = results.having(measures) if runs is None else tuple(runs)
     limits = shared_limits(results, chosen, measures)
@@ -50,7 +50,7 @@ def matrix(results: Results, measures: Sequence[Measure], runs: Iterable[Run] | 
         )
         for one in measures
     )
-    return Block(panels, chosen, tuple(measures))
+    return PanelGroup(panels, chosen, tuple(measures))
 
 
 def contrast(
@@ -58,41 +58,41 @@ def contrast(
     measures: tuple[Measure, Measure],
     title: str,
     seeds: tuple[str, str],
-    runs: Iterable[Run] | None = None,
+    runs: Iterable[ShownRun] | None = None,
     mark: Mark | None = None,
     limits: tuple[float, float] | None = None,
-) -> Block:
+) -> PanelGroup:
     """Two measures of a run on one row, such as inside and outside of a window.
 
-    ``seeds`` says what a dot stands for, and what a triangle does.
+    ``seeds`` says what a dot means, and what a triangle means.
     """
     chosen = results.having(measures) if runs is None else tuple(runs)
     rows = tuple(_contrasted(results, run.label, ((run, measures[0]), (run, measures[1]))) for run in chosen)
     drawing = Dots(rows, measures[0].unit, mark, limits=limits, seeds=seeds)
-    return Block((Panel(title, drawing),), chosen, measures)
+    return PanelGroup((Panel(title, drawing),), chosen, measures)
 
 
 def beside(
     results: Results,
     measure: Measure,
     title: str,
-    pairs: Iterable[tuple[Run, Run]],
+    pairs: Iterable[tuple[ShownRun, ShownRun]],
     seeds: tuple[str, str],
     mark: Mark | None = None,
-) -> Block:
+) -> PanelGroup:
     """One measure of two runs on one row, such as adapted beside from scratch; a row has the first run's label."""
     chosen = tuple(pairs)
     rows = tuple(_contrasted(results, one.label, ((one, measure), (other, measure))) for one, other in chosen)
     drawing = Dots(rows, measure.unit, mark, seeds=seeds)
-    return Block((Panel(title, drawing),), tuple(run for pair in chosen for run in pair), (measure,))
+    return PanelGroup((Panel(title, drawing),), tuple(run for pair in chosen for run in pair), (measure,))
 
 
-def measured_row(results: Results, run: Run, measure: Measure) -> Row:
+def measured_row(results: Results, run: ShownRun, measure: Measure) -> Row:
     """A run's row in a panel of dots: its seeds, their mean and interval."""
     return Row(run.label, results.note(run, measure), (group(results, run, measure),))
 
 
-def group(results: Results, run: Run, measure: Measure) -> Group:
+def group(results: Results, run: ShownRun, measure: Measure) -> Group:
     """A run's seeds with their mean and interval; a share's interval is cut off where no share can be."""
     values = results.values(run, measure)
     if run.kind == "reference":
@@ -112,7 +112,7 @@ def trained_limits(
 
 
 def shared_limits(
-    results: Results, runs: Iterable[Run], measures: Iterable[Measure], mark: Mark | None = None
+    results: Results, runs: Iterable[ShownRun], measures: Iterable[Measure], mark: Mark | None = None
 ) -> tuple[float, float] | None:
     """The ends of an axis that holds the runs' seeds and intervals, and the mark."""
     cells = list(product(runs, measures))
@@ -124,12 +124,14 @@ def shared_limits(
     return (min(values) - pad, max(values) + pad) if pad else None
 
 
-def _short_row(results: Results, run: Run, measure: Measure) -> Row:
+def _short_row(results: Results, run: ShownRun, measure: Measure) -> Row:
     """The same as `measured_row` with no more than the mean in its note."""
     return Row(run.label, number(results.mean(run, measure), measure.unit), (group(results, run, measure),))
 
 
-def _contrasted(results: Results, label: str, cells: tuple[tuple[Run, Measure], tuple[Run, Measure]]) -> Row:
+def _contrasted(
+    results: Results, label: str, cells: tuple[tuple[ShownRun, Measure], tuple[ShownRun, Measure]]
+) -> Row:
     """A row with two groups of seeds; the note gives both means, in this order."""
     first, second = (group(results, *cell) for cell in cells)
     means = " · ".join(number(results.mean(*cell), cell[1].unit) for cell in cells)

@@ -1,0 +1,57 @@
+"""The page of a study: its runs, its figures with their tables, and the claims that rest on it.
+
+It needs the results of its own study and nothing of the others.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pandas as pd
+
+from seedbed.reporting.pages.site import Site
+from seedbed.reporting.results import Results, ShownStudy
+from seedbed.reporting.sections import section_of
+from seedbed.reporting.summaries import runs_table, variance_table
+from seedbed.reporting.verdict_tables import ClaimsSection, Judged, Places, claims_section
+from seedbed.statistics.floors import Below, Row, below
+
+
+def build(site: Site, study: ShownStudy, observations: pd.DataFrame, judged: Judged, fingerprint: str) -> str:
+    """The page of a study as HTML.
+
+    Args:
+        site: The pages of the build.
+        study: The study.
+        observations: The rows of the study and of the demonstrations, with the columns of
+            `seedbed.observations.COLUMNS`; other rows are left out.
+        judged: The claims that rest on the study, see `Judged.resting_on`.
+        fingerprint: What the page says of itself in its head, for the next build.
+
+    Raises:
+        ValueError: the table has an observation twice, or claims and verdicts are not the same.
+    """
+    results = Results(observations, study)
+    section = section_of(results)
+    claims: ClaimsSection | None = None
+    if judged.claims:
+        claims = claims_section(
+            judged, Places(study.name, {study.name: results}, {study.name: section.all_figures})
+        )
+    return site.render(
+        study.name,
+        "study.html",
+        fingerprint,
+        study=study,
+        section=section,
+        runs=runs_table(results),
+        variance=variance_table([(results, section.measures)]),
+        below=_impossible(observations, study),
+        claims=claims,
+    )
+
+
+def _impossible(observations: pd.DataFrame, study: ShownStudy) -> list[Below]:
+    """The study's numbers that no honest run can have."""
+    rows = observations.loc[observations["study"] == study.name]
+    return below(cast(list[Row], rows.to_dict("records")))
