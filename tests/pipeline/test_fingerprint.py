@@ -129,5 +129,9 @@ def test_versions_inputs_and_files_count(tmp_path: Path) -> None:
 
 def test_carriers_are_outside_the_closure_of_everything_that_computes() -> None:
     computing = closure(["seedbed.training.loop", "seedbed.evaluations.perplexity", "seedbed.corpora"])
-    assert not [name for name in computing if name.startswith(("seedbed.pipeline", "seedbed.configuration", "seedbed.reporting"))]
+    assert not [
+        name
+        for name in computing
+        if name.startswith(("seedbed.pipeline", "seedbed.configuration", "seedbed.reporting"))
+    ]
     assert "seedbed.__main__" not in computing

@@ -14,7 +14,14 @@ from miniature import Project
 from seedbed.pipeline.fingerprint import closure
 
 HEAVY = {"torch", "pandas", "pyarrow", "matplotlib", "scipy"}
-CARRIERS = ("seedbed.building", "seedbed.commands", "seedbed.configuration", "seedbed.pipeline", "seedbed.errors", "seedbed.__main__")
+CARRIERS = (
+    "seedbed.building",
+    "seedbed.commands",
+    "seedbed.configuration",
+    "seedbed.pipeline",
+    "seedbed.errors",
+    "seedbed.__main__",
+)
 PROGRAM = """
 import atexit, json, runpy, sys
 atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))

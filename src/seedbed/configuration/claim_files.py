@@ -14,7 +14,7 @@ from seedbed.configuration.configuration import ROOT, Configuration
 from seedbed.configuration.validation import together, validated
 from seedbed.configuration.yaml import ConfigError, read
 from seedbed.messages import nearest, shown
-from seedbed.statistics.claims import Claim, ClaimsFile, Excluded, ExcludedFile, Operand, Settings
+from seedbed.statistics.claims import Claim, ClaimsFile, Excluded, ExcludedFile, Operand, StatedSettings
 
 EXCLUDED = "excluded"
 
@@ -178,7 +178,7 @@ def settings(claims: Claims, configuration: Configuration) -> dict[str, dict[str
     return {name: values for name, values in found if values is not None}
 
 
-def _set(setting: Settings, configuration: Configuration, place: str) -> dict[str, object] | None:
+def _set(setting: StatedSettings, configuration: Configuration, place: str) -> dict[str, object] | None:
     """What the study says at each path of the setting; None where the study is not built now."""
     if not _built(setting.study, configuration, place):
         return None

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from seedbed.evaluations.trained import TrainedModel
     from seedbed.languages.automaton import Language
     from seedbed.reporting.results import Study
-    from seedbed.statistics.comparison import Compared
+    from seedbed.statistics.comparison import ComparedItem
     from seedbed.tasks.task import Task
     from seedbed.training.loop import Objective, Trained
 
@@ -177,11 +177,11 @@ def verdicts(plan: Plan, asked: str) -> None:
     """Judge every claim by the one table."""
     import pyarrow as pa
 
-    from seedbed.statistics.observed import Observed
+    from seedbed.statistics.observed import ObservationTable
     from seedbed.statistics.verdicts import verdicts
 
     own = expect(asked, plan.verdicts())
-    observed = Observed(storage.read_table(OBSERVATIONS, plan.observations()).to_pylist())
+    observed = ObservationTable(storage.read_table(OBSERVATIONS, plan.observations()).to_pylist())
     found = verdicts(plan.claims.claims, observed, settings(plan.claims, plan.configuration), plan.rebuilt())
     storage.write_table(VERDICTS, pa.Table.from_pylist([one.row() for one in found], _verdict_schema()), own)
 
@@ -222,9 +222,9 @@ def comparison(plan: Plan, asked: str) -> None:
     storage.write_table(COMPARISON, pa.Table.from_pylist(found, _comparison_schema()), own)
 
 
-def _compared(plan: Plan, now: list[Row], outcomes: Mapping[str, str], times: list[Row]) -> Iterator[Compared]:
+def _compared(plan: Plan, now: list[Row], outcomes: Mapping[str, str], times: list[Row]) -> Iterator[ComparedItem]:
     from seedbed.statistics.comparison import compare_rows, compare_verdicts, compare_watched, resolutions
-    from seedbed.statistics.observed import Observed
+    from seedbed.statistics.observed import ObservationTable
     from seedbed.statistics.verdicts import verdicts
 
     before: list[Row] = []
@@ -235,23 +235,23 @@ def _compared(plan: Plan, now: list[Row], outcomes: Mapping[str, str], times: li
         before += there
     if not before:  # else every verdict would be compared with that of an empty table
         return
-    observed, rebuilt = Observed(before), plan.rebuilt()
+    observed, rebuilt = ObservationTable(before), plan.rebuilt()
     studies = {str(row["study"]) for row in before}
     watched = [cell for cell in plan.watched if cell.study in studies]
-    yield from compare_watched(watched, Observed(now), observed, resolutions(before))
+    yield from compare_watched(watched, ObservationTable(now), observed, resolutions(before))
     judged = verdicts(plan.claims.claims, observed, settings(plan.claims, plan.configuration), rebuilt)
     yield from compare_verdicts(outcomes, {one.id: one.outcome for one in judged})
 
 
-def compared(plan: Plan) -> list[Compared]:
+def compared(plan: Plan) -> list[ComparedItem]:
     """The rows of the comparison.
 
     Raises:
         StorageError: they are not those of the present build.
     """
-    from seedbed.statistics.comparison import Compared
+    from seedbed.statistics.comparison import ComparedItem
 
-    return [Compared(**row) for row in storage.read_table(COMPARISON, plan.comparison()).to_pylist()]
+    return [ComparedItem(**row) for row in storage.read_table(COMPARISON, plan.comparison()).to_pylist()]
 
 
 def _of(study: str, found: list[Row]) -> list[Row]:

@@ -19,7 +19,7 @@ from seedbed.configuration.yaml import ConfigError
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
 from seedbed.pipeline.reference_files import contents, read_watched
 from seedbed.pipeline.storage import FORMAT, carries
-from seedbed.statistics.observed import Cell
+from seedbed.statistics.observed import ObservationKey
 
 RESULTS = Path("results")
 OBSERVATIONS = RESULTS / "observations.parquet"
@@ -270,7 +270,7 @@ class Plan:
         return digest(sorted(self.train(*one) for one in self.trainings()))
 
     @cached_property
-    def watched(self) -> list[Cell]:
+    def watched(self) -> list[ObservationKey]:
         """The numbers that a comparison with the reference decides on."""
         return read_watched(self.configuration)
 

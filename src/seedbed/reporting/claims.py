@@ -19,7 +19,7 @@ from seedbed.reporting.results import Measure, Results
 from seedbed.reporting.tables import NONE, Column, Folded, Link, Links, Status, Strip, Table, Value, anchor
 from seedbed.statistics.claims import Claim, Excluded
 from seedbed.statistics.decisions import ALPHA, Outcome
-from seedbed.statistics.observed import Cell
+from seedbed.statistics.observed import ObservationKey
 from seedbed.statistics.verdicts import Verdict, expected_wrong
 
 #: Reason why an item of a lecture has no claim → what that means.
@@ -196,35 +196,35 @@ class Places:
         self._studies = studies
         self._figures = figures
 
-    def measured(self, cell: Cell) -> bool:
+    def measured(self, cell: ObservationKey) -> bool:
         """Whether the observation belongs to a run of the page and was made."""
         found = self._values(cell)
         return any(value is not None for value in found.values())
 
-    def link(self, cell: Cell) -> Link:
+    def link(self, cell: ObservationKey) -> Link:
         """A cell in words, leading to its numbers where it has any."""
         address = "#" + anchor("observation", *cell) if self.measured(cell) else ""
         return Link(str(cell), address)
 
-    def run(self, cell: Cell) -> Links:
+    def run(self, cell: ObservationKey) -> Links:
         """The cell's run, leading to its row."""
         return Links((Link(f"{cell.study}/{cell.run}", "#" + anchor("run", cell.study, cell.run)),))
 
-    def figures(self, cell: Cell) -> Links:
+    def figures(self, cell: ObservationKey) -> Links:
         """The first figure that shows the cell, as a link; none where no figure does."""
         showing = (one for one in self._figures[cell.study] if one.shows(cell.metric, cell.condition))
         return Links(
             tuple(Link(one.question, "#" + anchor("figure", cell.study, one.name)) for one in list(showing)[:1])
         )
 
-    def unit(self, cell: Cell) -> str:
+    def unit(self, cell: ObservationKey) -> str:
         """The unit of the cell's values."""
         results = self._studies[cell.study]
         run = results.run(cell.run)
         found = results.cells(run, _measure(cell)).values() if run else ()
         return next((one.unit for one in found if one), "")
 
-    def numbers(self, cell: Cell) -> tuple[Value, ...]:
+    def numbers(self, cell: ObservationKey) -> tuple[Value, ...]:
         """Seeds, their number, mean and interval of a measured cell."""
         results = self._studies[cell.study]
         run = results.run(cell.run)
@@ -235,13 +235,13 @@ class Places:
             return (strip, NONE, interval.mean, NONE)
         return (strip, interval.n, interval.mean, interval)
 
-    def _values(self, cell: Cell) -> Mapping[int | None, float | None]:
+    def _values(self, cell: ObservationKey) -> Mapping[int | None, float | None]:
         results = self._studies.get(cell.study)
         run = results.run(cell.run) if results else None
         return results.values(run, _measure(cell)) if results and run else {}
 
 
-def _measure(cell: Cell, unit: str = "") -> Measure:
+def _measure(cell: ObservationKey, unit: str = "") -> Measure:
     return Measure(cell.metric, cell.metric, cell.metric, unit, read_condition(cell.condition))
 
 
@@ -249,7 +249,7 @@ def _verdict(row: Mapping[str, object]) -> Verdict:
     """The inverse of `Verdict.row`."""
     evidence: Iterable[Mapping[str, str]] = row["evidence"]  # type: ignore[assignment]
     same_as: Iterable[str] = row["same_as"]  # type: ignore[assignment]
-    lists = {"same_as": tuple(same_as), "evidence": tuple(Cell(**cell) for cell in evidence)}
+    lists = {"same_as": tuple(same_as), "evidence": tuple(ObservationKey(**cell) for cell in evidence)}
     return Verdict(**{**row, **lists})  # type: ignore[arg-type]
 
 
@@ -276,5 +276,5 @@ def _evidence(verdict: Verdict, claim: Claim, places: Places) -> Iterator[Link]:
         yield from (places.link(cell) for cell in verdict.evidence)
 
 
-def _evidence_row(cell: Cell, places: Places) -> tuple[Value, ...]:
+def _evidence_row(cell: ObservationKey, places: Places) -> tuple[Value, ...]:
     return (places.run(cell), cell.metric, cell.condition, *places.numbers(cell), places.figures(cell))

@@ -31,8 +31,8 @@ from seedbed.reporting.reference import reference_section
 from seedbed.reporting.results import Measure, Results, Study
 from seedbed.reporting.summaries import cost_table, runs_table, variance_table
 from seedbed.reporting.tables import SIGNS, Table, anchor
-from seedbed.statistics.comparison import Compared
-from seedbed.statistics.floors import Below, Row, below
+from seedbed.statistics.comparison import ComparedItem
+from seedbed.statistics.floors import FloorViolation, Row, floor_violations
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Section:
     runs: Table
     measures: tuple[Measure, ...]
     plain: bool = False
-    below: tuple[Below, ...] = ()
+    below: tuple[FloorViolation, ...] = ()
 
     @property
     def all_figures(self) -> tuple[Figure, ...]:
@@ -76,7 +76,7 @@ def build(
     timings: pd.DataFrame,
     studies: Sequence[Study],
     judged: Judged,
-    compared: Sequence[Compared],
+    compared: Sequence[ComparedItem],
     provenance: Mapping[str, Mapping[str, str]],
     templates: Path,
     fingerprint: str,
@@ -99,7 +99,7 @@ def build(
     results = [Results(observations, study) for study in studies]
     glossary = yaml.safe_load((templates / "glossary.yaml").read_text(encoding="utf-8"))
     environment = _environment(templates, glossary)
-    impossible = below(cast(list[Row], observations.to_dict("records")))
+    impossible = floor_violations(cast(list[Row], observations.to_dict("records")))
     sections = [
         replace(section_of(one), below=tuple(row for row in impossible if row.study == one.study.name))
         for one in results
