@@ -35,14 +35,14 @@ def test_a_corpus_has_as_many_documents_as_it_was_asked_for(garden: Language) ->
 
 def test_a_training_corpus_holds_no_withheld_pair(garden: Language, garden_content: dict[str, Any]) -> None:
     for seed in range(3):
-        assert not garden.withheld(Documents.of(corpus(garden_content, "training", seed))).any()
+        assert not garden.withheld_tokens(Documents.of(corpus(garden_content, "training", seed))).any()
 
 
 @pytest.mark.parametrize("split", HELD_OUT)
 def test_held_out_documents_are_of_the_full_language(
     garden: Language, garden_content: dict[str, Any], split: str
 ) -> None:
-    assert garden.withheld(Documents.of(corpus(garden_content, split))).any()
+    assert garden.withheld_tokens(Documents.of(corpus(garden_content, split))).any()
 
 
 def test_a_seed_always_draws_the_same_corpus_and_two_seeds_draw_two(garden_content: dict[str, Any]) -> None:

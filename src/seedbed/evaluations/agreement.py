@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seedbed.evaluations.context import Context, Predictor
 from seedbed.languages import agreement
-from seedbed.languages.agreement import Beginnings
+from seedbed.languages.agreement import SentencePrefixes
 from seedbed.observations import Observation, mean
 
 
@@ -47,7 +47,7 @@ def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[O
     numbers: agreement.Attractors
     for numbers in ("opposite", "mixed"):
         for attractors in range(options.most_attractors + 1):
-            test = agreement.beginnings(context.language, attractors, numbers, options.pairs)
+            test = agreement.sentence_prefixes(context.language, attractors, numbers, options.pairs)
             scores = hits(model, test)
             for part, chosen in _parts(test, numbers):
                 counted = chosen & ~np.isnan(scores)
@@ -58,7 +58,7 @@ def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[O
                     )
 
 
-def hits(model: Predictor, test: Beginnings) -> NDArray[np.float64]:
+def hits(model: Predictor, test: SentencePrefixes) -> NDArray[np.float64]:
     """[documents], 1 where the right form is more probable than the wrong one, 0 where it is less, else one half.
 
     NaN where neither has any probability.
@@ -70,7 +70,7 @@ def hits(model: Predictor, test: Beginnings) -> NDArray[np.float64]:
     return np.where(np.maximum(right, wrong) == -np.inf, np.nan, scores)
 
 
-def _parts(test: Beginnings, numbers: str) -> Iterator[tuple[dict[str, str], NDArray[np.bool_]]]:
+def _parts(test: SentencePrefixes, numbers: str) -> Iterator[tuple[dict[str, str], NDArray[np.bool_]]]:
     """What is added to the condition, and the sentences that it holds for."""
     subject, nearest = test.numbers[:, 0], test.numbers[:, -1]
     yield {}, np.ones(len(subject), dtype=np.bool_)

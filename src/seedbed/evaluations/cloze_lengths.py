@@ -19,7 +19,7 @@ from seedbed.evaluations.context import Context, Infiller
 from seedbed.evaluations.sentences import periods
 from seedbed.evaluations.sizes import require_positive
 from seedbed.languages.automaton import Language
-from seedbed.languages.infilling import log_probabilities
+from seedbed.languages.infilling import hole_log_probabilities
 from seedbed.observations import Observation, mean
 from seedbed.randomness import stream
 
@@ -68,4 +68,4 @@ def _places(documents: Documents, words: int) -> Tokens:
 def _language_loss(language: Language, documents: Documents, words: int) -> NDArray[np.float64]:
     """[documents], kept from one seed of a run to the next."""
     sizes = np.full(len(documents), words)
-    return -log_probabilities(language, documents, _places(documents, words), sizes)
+    return -hole_log_probabilities(language, documents, _places(documents, words), sizes)

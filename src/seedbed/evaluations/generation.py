@@ -15,7 +15,7 @@ from seedbed.documents import Documents
 from seedbed.evaluations.context import Context, Writer
 from seedbed.evaluations.sizes import require_positive
 from seedbed.languages.automaton import BOUNDARY, Language
-from seedbed.languages.exact import antecedents
+from seedbed.languages.exact import antecedent_distances
 from seedbed.languages.vocabulary import BEGIN, END, PERIOD
 from seedbed.observations import Observation, Scalar, mean
 from seedbed.randomness import stream
@@ -101,7 +101,7 @@ def _distances(
 ) -> NDArray[np.int64]:
     """[sentences], how far back the antecedent of a wrong word in the slot is; 0 where the error is another."""
     texts = Documents.of([BEGIN, *sentence] for sentence in sentences)
-    places, distances = antecedents(language, texts, options.slot, options.antecedent)
+    places, distances = antecedent_distances(language, texts, options.slot, options.antecedent)
     found, wrong = np.zeros(len(sentences), np.int64), np.array([error == options.slot for error in errors])
     found[texts.owners[places]] = distances * wrong[texts.owners[places]]
     return found

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from seedbed.evaluations.context import Context, Predictor
 from seedbed.evaluations.sizes import require_positive
-from seedbed.languages.exact import antecedents
+from seedbed.languages.exact import antecedent_distances
 from seedbed.observations import Observation, mean
 
 
@@ -41,7 +41,7 @@ def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[O
 def known(predicted: NDArray[np.float64], context: Context, options: Options) -> Iterator[Observation]:
     """The same for log probabilities [tokens - documents, vocabulary] of what follows each token but the last."""
     test = context.test
-    places, distances = antecedents(context.language, test, options.slot, options.antecedent)
+    places, distances = antecedent_distances(context.language, test, options.slot, options.antecedent)
     predicted = predicted[places - test.owners[places] - 1]
     right = predicted[np.arange(len(places)), test.tokens[places]]
     scores = {"pronoun_probability": np.exp(right), "pronoun_accuracy": _hits(predicted, right)}

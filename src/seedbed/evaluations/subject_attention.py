@@ -14,7 +14,7 @@ from seedbed.documents import Documents
 from seedbed.evaluations.context import Context
 from seedbed.evaluations.heads import attention_shares
 from seedbed.evaluations.trained import TrainedModel
-from seedbed.languages.exact import antecedents
+from seedbed.languages.exact import antecedent_distances
 from seedbed.languages.vocabulary import BEGIN
 from seedbed.models.inspection import attention
 from seedbed.observations import Observation, Scalar, mean
@@ -95,8 +95,8 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
 def queries(context: Context, options: Options) -> Queries:
     """The tokens before the words of the slot, in the test set."""
     test = context.test
-    places, distances = antecedents(context.language, test, options.slot, options.antecedent)
-    spoken = context.language.expecting(test, options.antecedent)
+    places, distances = antecedent_distances(context.language, test, options.slot, options.antecedent)
+    spoken = context.language.in_slot(test, options.antecedent)
     begins = np.where(spoken & ~np.roll(spoken, 1), np.arange(len(spoken)), 0)
     last = places - distances
     first = np.maximum.accumulate(begins)[last]

@@ -11,7 +11,7 @@ from seedbed.decoding.following import Following, predicted
 from seedbed.documents import Documents
 from seedbed.languages.automaton import Language
 from seedbed.languages.vocabulary import BEGIN
-from seedbed.languages.windows import histories, next_token
+from seedbed.languages.windows import histories, next_token_distributions
 from seedbed.references.continuing import continued
 from seedbed.references.material import require_language
 
@@ -73,5 +73,5 @@ class Reference:
 
     def _probabilities(self, documents: Documents) -> NDArray[np.float64]:
         if self.options.window:
-            return next_token(self.language, histories(documents, self.options.window))
+            return next_token_distributions(self.language, histories(documents, self.options.window))
         return self.language.probability[self.language.states(documents)]
