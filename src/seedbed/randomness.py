@@ -1,7 +1,7 @@
 """Named streams of random numbers.
 
-A stream is fixed by a seed and a purpose written in words. A new purpose therefore changes no other stream and
-no shared file, and no number here depends on Python's hash, a global generator or an order of calls.
+A seed and a purpose, written in words, determine a stream. A new purpose changes no other stream and no shared
+file. No number depends on Python's hash, on a global generator or on the order of calls.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def _sequence(seed: int, purpose: str) -> np.random.SeedSequence:
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:
-    """The numpy generator of this seed for this purpose, always from its start."""
+    """A new numpy generator for this seed and purpose, at its start."""
     return np.random.Generator(np.random.PCG64(_sequence(seed, purpose)))
 
 
 def torch_stream(seed: int, purpose: str) -> torch.Generator:
-    """The torch generator (CPU) of this seed for this purpose, always from its start."""
+    """A new torch generator (CPU) for this seed and purpose, at its start."""
     import torch
 
     state = _sequence(seed, purpose).generate_state(1, np.uint64)
