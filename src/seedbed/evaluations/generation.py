@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.decoding.choice import Choice
-from seedbed.decoding.writing import uniforms, written
+from seedbed.decoding.writing import draw_uniforms, write_documents
 from seedbed.documents import Documents
 from seedbed.evaluations.context import Context, Writer
 from seedbed.evaluations.sizes import require_positive
@@ -52,10 +52,10 @@ def evaluate(model: Writer, context: Context, options: Options) -> Iterator[Obse
     All runs of a seed choose by the same random numbers, and so do all decodings.
     """
     sentences = options.per_document * len(context.test)
-    numbers = uniforms(stream(context.seed, "generation"), sentences, options.longest)
+    numbers = draw_uniforms(stream(context.seed, "generation"), sentences, options.longest)
     for name, choice in options.choices().items():
-        begun, following = model.beginning(sentences)
-        documents = written(following, begun, choice, numbers, (PERIOD, END))
+        begun, score_next = model.beginning(sentences)
+        documents = write_documents(score_next, begun, choice, numbers, (PERIOD, END))
         found = Documents.of(document[len(begun) :] for document in documents)
         yield from measured(context.language, found, {"decoding": name}, options)
 

@@ -28,12 +28,12 @@ def hole_log_probabilities(language: Language, documents: Documents, places: Tok
     before = language.states(documents)[documents.offsets[:-1] + places - 1]
     found = np.empty(len(documents))
     for index, (document, place, size) in enumerate(zip(documents, places, sizes, strict=True)):
-        behind = _behind(language, document[place + size :])
+        after = _suffix_probabilities(language, document[place + size :])
         right, state = 0.0, int(before[index])
         for token in document[place : place + size]:
             right += np.log(language.probability[state, token])
             state = int(language.next_state[state, token])
-        found[index] = right + np.log(behind[state]) - np.log(runs[before[index]] @ behind)
+        found[index] = right + np.log(after[state]) - np.log(runs[before[index]] @ after)
     return found
 
 
@@ -47,7 +47,7 @@ def _runs(language: Language) -> Numbers:
     return np.linalg.solve(one - steps, one) - one
 
 
-def _behind(language: Language, tokens: Tokens) -> Numbers:
+def _suffix_probabilities(language: Language, tokens: Tokens) -> Numbers:
     """[states], the probability that exactly these tokens follow each state."""
     weights, states = np.ones(len(language.slots)), np.arange(len(language.slots))
     for token in tokens:

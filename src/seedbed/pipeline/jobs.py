@@ -82,10 +82,10 @@ def data(plan: Plan, corpus: tuple[str, str, str, int | None], asked: str) -> No
 
 def drawn(plan: Plan, study: str, data_set: str, split: str, seed: int | None) -> Documents:
     """Draw the documents of a split in memory."""
-    from seedbed.corpora import draw
+    from seedbed.corpora import draw_documents
 
     documents = getattr(plan.data_set(study, data_set), split)
-    return draw(_source(plan, study, data_set), documents, split, study, seed)
+    return draw_documents(_source(plan, study, data_set), documents, split, study, seed)
 
 
 def train(plan: Plan, study: str, run: str, seed: int, asked: str) -> None:
