@@ -14,7 +14,7 @@ from seedbed.batching import pack
 from seedbed.decoding.choice import Choice
 from seedbed.decoding.following import scorer_from_predictions
 from seedbed.decoding.steps import StepwiseScorer
-from seedbed.decoding.writing import draw_uniforms, write_documents
+from seedbed.decoding.writing import draw_uniforms, generate_documents
 from seedbed.documents import Documents
 from seedbed.models import recurrent, transformer, window
 from seedbed.objectives import flm
@@ -44,7 +44,7 @@ def numbers(documents: int = 40, longest: int = 60) -> np.ndarray:
 
 def cached(kind: Kind, choice: Choice, drawn: np.ndarray) -> Documents:
     begun, score_next = OBJECTIVE.beginning(kind.make(VOCABULARY), len(drawn))
-    return write_documents(score_next, begun, choice, drawn, STOPS)
+    return generate_documents(score_next, begun, choice, drawn, STOPS)
 
 
 @every_kind
@@ -53,7 +53,7 @@ def test_cached_decoding_equals_full_forwards(kind: Kind, choice: Choice) -> Non
     """Documents end at all lengths up to 60, so that memories are dropped and grow on the way."""
     model = kind.make(VOCABULARY)
     full = scorer_from_predictions(lambda documents: OBJECTIVE.log_probabilities(model, documents))
-    expected = write_documents(full, [0], choice, numbers(), STOPS)
+    expected = generate_documents(full, [0], choice, numbers(), STOPS)
     assert same(cached(kind, choice, numbers()), expected)
 
 
@@ -126,7 +126,7 @@ class Chain:
 
 def chain_documents(chain: Chain, choice: Choice, documents: int, longest: int) -> Documents:
     steps = StepwiseScorer(chain, chain.start(documents), documents)
-    return write_documents(steps, [0], choice, numbers(documents, longest), [1])
+    return generate_documents(steps, [0], choice, numbers(documents, longest), [1])
 
 
 @pytest.mark.parametrize("choice", [Choice(), Choice(temperature=0.5, top_p=0.9)], ids=str)
@@ -161,7 +161,7 @@ def test_documents_that_have_ended_are_dropped() -> None:
 def test_what_is_given_stops_nothing_and_costs_no_number() -> None:
     chain = Chain()
     steps = StepwiseScorer(chain, chain.start(30), 30)
-    found = write_documents(steps, [0, 1, 3], Choice(), numbers(30, 5), [1])
+    found = generate_documents(steps, [0, 1, 3], Choice(), numbers(30, 5), [1])
     assert (found.lengths >= 4).all()
     assert all(document[:3].tolist() == [0, 1, 3] for document in found)
     expected = Choice().tokens(np.repeat(chain.logits[[3]].double().numpy(), 30, 0), numbers(30, 5)[:, 0])

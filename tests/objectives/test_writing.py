@@ -12,7 +12,7 @@ from torch import nn
 from seedbed.batching import Packed
 from seedbed.decoding.choice import Choice
 from seedbed.decoding.following import rows_as_documents
-from seedbed.decoding.writing import draw_uniforms, write_documents
+from seedbed.decoding.writing import draw_uniforms, generate_documents
 from seedbed.documents import Documents
 from seedbed.languages.vocabulary import BEGIN, END
 from seedbed.models.embedding import chosen
@@ -51,7 +51,7 @@ def test_what_is_written_follows_what_the_objective_says_of_continuations(
 ) -> None:
     model, choice, drawn = texts.network(architecture), Choice(temperature=0.8), numbers()
     begun, score_next = objective.beginning(model, len(drawn))
-    found = rest(write_documents(score_next, begun, choice, drawn, [END]), begun)
+    found = rest(generate_documents(score_next, begun, choice, drawn, [END]), begun)
 
     def whole(growing: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float64]:
         words = np.arange(len(texts.VOCABULARY))
@@ -60,7 +60,7 @@ def test_what_is_written_follows_what_the_objective_says_of_continuations(
         last: NDArray[np.float64] = scored.reshape(len(tokens), len(words), -1)[:, :, -1]
         return last
 
-    expected = rest(write_documents(whole, [BEGIN], choice, drawn, [END]), [BEGIN])
+    expected = rest(generate_documents(whole, [BEGIN], choice, drawn, [END]), [BEGIN])
     assert found.tokens.tolist() == expected.tokens.tolist()
     assert found.lengths.tolist() == expected.lengths.tolist()
     assert len(set(found.lengths)) > 5
@@ -112,8 +112,8 @@ def test_documents_that_ended_leave_the_others_as_they_are() -> None:
     for architecture in texts.ARCHITECTURES:
         objective, model, drawn = SPAN[architecture], texts.network(architecture), numbers(40)
         begun, score_next = objective.beginning(model, 40)
-        together = write_documents(score_next, begun, Choice(), drawn, [END])
+        together = generate_documents(score_next, begun, Choice(), drawn, [END])
         for index in (0, 17, 39):
             begun, score_next = objective.beginning(model, 1)
-            (alone,) = write_documents(score_next, begun, Choice(), drawn[[index]], [END])
+            (alone,) = generate_documents(score_next, begun, Choice(), drawn[[index]], [END])
             assert alone.tolist() == together[index].tolist()

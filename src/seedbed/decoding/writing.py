@@ -19,7 +19,7 @@ def draw_uniforms(rng: np.random.Generator, documents: int, longest: int) -> Num
     return np.asarray(rng.random((longest, documents)).T)
 
 
-def write_documents(
+def generate_documents(
     score_next: NextTokenScorer, begun: Sequence[int], choice: Choice, uniforms: Numbers, stops: Sequence[int]
 ) -> Documents:
     """Write documents from the same first tokens, each until a stop token or the largest length.

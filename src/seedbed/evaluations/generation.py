@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.decoding.choice import Choice
-from seedbed.decoding.writing import draw_uniforms, write_documents
+from seedbed.decoding.writing import draw_uniforms, generate_documents
 from seedbed.documents import Documents
 from seedbed.evaluations.context import Context, Writer
 from seedbed.evaluations.sizes import require_positive
@@ -55,7 +55,7 @@ def evaluate(model: Writer, context: Context, options: Options) -> Iterator[Obse
     numbers = draw_uniforms(stream(context.seed, "generation"), sentences, options.longest)
     for name, choice in options.choices().items():
         begun, score_next = model.beginning(sentences)
-        documents = write_documents(score_next, begun, choice, numbers, (PERIOD, END))
+        documents = generate_documents(score_next, begun, choice, numbers, (PERIOD, END))
         found = Documents.of(document[len(begun) :] for document in documents)
         yield from measured(context.language, found, {"decoding": name}, options)
 

@@ -83,18 +83,18 @@ def agreement_words(language: Language) -> AgreementWords:
             f"agreement needs sentences that begin with one determiner, not {vocabulary.decode(first)}"
         )
     determined = language.next_token([BEGIN, first[0]])
-    nouns = _numbered(vocabulary, np.flatnonzero(determined))
+    nouns = _singular_and_plural(vocabulary, np.flatnonzero(determined))
     one, many = (language.next_token([BEGIN, first[0], noun]) for noun in nouns[0])
     prepositions = np.flatnonzero((one > 0) & (many > 0))
-    verbs = _numbered(vocabulary, np.flatnonzero((one > 0) != (many > 0)))[:, ::-1]
+    verbs = _singular_and_plural(vocabulary, np.flatnonzero((one > 0) != (many > 0)))[:, ::-1]
     return AgreementWords(
         determiner=int(first[0]),
         nouns=nouns,
         prepositions=prepositions,
         verbs=verbs,
-        noun_weights=_normalised(determined[nouns].sum(axis=1)),
-        preposition_weights=_normalised(one[prepositions]),
-        verb_weights=_normalised(one[verbs[:, SINGULAR]]),
+        noun_weights=_normalise(determined[nouns].sum(axis=1)),
+        preposition_weights=_normalise(one[prepositions]),
+        verb_weights=_normalise(one[verbs[:, SINGULAR]]),
     )
 
 
@@ -161,7 +161,7 @@ def _texts(determiner: int, nouns: Tokens, prepositions: Tokens) -> Documents:
     return Documents(tokens.ravel(), np.arange(count + 1) * length)
 
 
-def _numbered(vocabulary: Vocabulary, candidates: Tokens) -> Tokens:
+def _singular_and_plural(vocabulary: Vocabulary, candidates: Tokens) -> Tokens:
     """[pairs, 2], the ids of each word without and with an ``s``."""
     known = {vocabulary.tokens[index]: int(index) for index in candidates}
     found = [(index, known[f"{word}s"]) for word, index in known.items() if f"{word}s" in known]
@@ -170,5 +170,5 @@ def _numbered(vocabulary: Vocabulary, candidates: Tokens) -> Tokens:
     return np.array(found)
 
 
-def _normalised(weights: Numbers) -> Numbers:
+def _normalise(weights: Numbers) -> Numbers:
     return np.asarray(weights / weights.sum(), dtype=np.float64)

@@ -86,16 +86,16 @@ class Machine:
         for drawn, probability in self._assignments(slot.variables, values):
             word, *pending = words = self.grammar.fill(slot, drawn)
             self.words.update(words)
-            following = MachineState(index + 1, tuple(pending), self._needed(index + 1, drawn))
+            following = MachineState(index + 1, tuple(pending), self._values_needed(index + 1, drawn))
             yield Emission(word, index, following, probability)
 
     def _absent(self, index: int, values: Values) -> Iterator[Emission]:
-        yield from self.emissions(MachineState(index + 1, (), self._needed(index + 1, values)))
+        yield from self.emissions(MachineState(index + 1, (), self._values_needed(index + 1, values)))
 
     def _assignments(self, variables: Iterable[str], values: Values) -> list[tuple[Values, float]]:
         """All ways to draw the variables that have no value yet, with their probabilities."""
         ways = [(values, 1.0)]
-        for variable in self._required(variables, values):
+        for variable in self._variables_to_draw(variables, values):
             if variable not in values:
                 ways = [
                     (drawn, probability * chance)
@@ -124,7 +124,7 @@ class Machine:
         self.used.update(f"withheld[{index}]" for index in complete)
         return bool(complete)
 
-    def _required(self, variables: Iterable[str], values: Values) -> list[str]:
+    def _variables_to_draw(self, variables: Iterable[str], values: Values) -> list[str]:
         """The variables, and the ones that must be known to draw those without a value, in drawing order."""
         required, waiting = set[str](), list(variables)
         while waiting:
@@ -135,10 +135,10 @@ class Machine:
             required.add(variable)
         return [variable for variable in self.grammar.variables.draws if variable in required]
 
-    def _needed(self, index: int, values: Values) -> tuple[tuple[str, str], ...]:
+    def _values_needed(self, index: int, values: Values) -> tuple[tuple[str, str], ...]:
         """The values that slots from this one on may need, and the values of unfinished combinations."""
         later = [name for slot in self.grammar.slots[index:] for name in (*slot.conditions, *slot.variables)]
-        needed = self._required(later, values)
+        needed = self._variables_to_draw(later, values)
         for combination in self.grammar.withheld:
             if any(variable in needed and variable not in values for variable in combination):
                 needed = [*needed, *combination]

@@ -117,7 +117,7 @@ def compare_watched(
         resolutions: The least difference that a measurement can show, see `resolutions`; 0 for a missing key.
     """
     pairs = [(now.series(key), reference.series(key)) for key in keys]
-    found = [_expected(*pair, resolutions.get(key, 0.0)) for key, pair in zip(keys, pairs, strict=True)]
+    found = [_test_mean(*pair, resolutions.get(key, 0.0)) for key, pair in zip(keys, pairs, strict=True)]
     ordered = sorted(range(len(found)), key=lambda index: found[index][0])
     moved = True
     outcomes: dict[int, ComparisonOutcome] = {}
@@ -125,7 +125,7 @@ def compare_watched(
         moved = moved and found[index][0] <= ALPHA / (len(found) - rank)
         here, there = pairs[index]
         outcomes[index] = "new" if not there else "missing" if not here else "moved" if moved else "same"
-    return [_watched(key, outcomes[index], *found[index][1:]) for index, key in enumerate(keys)]
+    return [_watched_item(key, outcomes[index], *found[index][1:]) for index, key in enumerate(keys)]
 
 
 def compare_verdicts(now: Mapping[str, str], reference: Mapping[str, str]) -> list[ComparedItem]:
@@ -189,7 +189,7 @@ def _same(one: Row, other: Row) -> bool:
     return math.isclose(*numbers, rel_tol=TOLERANCE, abs_tol=1e-12)
 
 
-def _expected(
+def _test_mean(
     now: Mapping[int | None, float | str], before: Mapping[int | None, float | str], resolution: float
 ) -> tuple[float, float, float, float, float]:
     """The p value of the difference, the mean before and now, and the ends of the prediction interval."""
@@ -223,7 +223,7 @@ def _p_value(difference: float, sd: float, old: int, new: int, floor: float) -> 
     return float(2 * stdtr(old - 1, -abs(difference) / (sd * math.sqrt(1 / old + 1 / new))))
 
 
-def _watched(
+def _watched_item(
     key: ObservationKey, outcome: ComparisonOutcome, before: float, now: float, low: float, high: float
 ) -> ComparedItem:
     old, new, least, most = (None if math.isnan(value) else value for value in (before, now, low, high))

@@ -76,19 +76,19 @@ class Mean:
     @property
     def value(self) -> float:
         """The mean, or exp of it if ``exponentiated``."""
-        return self._scaled(0, self.n).mean
+        return self._interval_around(0, self.n).mean
 
     def interval(self, level: float, n: int | None = None) -> Interval:
         """Student's t interval; that of a perplexity is computed on nats and then exponentiated."""
         n = n or self.n
-        return self._scaled(t_half_width(self.sd, n, level) if n > 1 else self.sd, n)
+        return self._interval_around(t_half_width(self.sd, n, level) if n > 1 else self.sd, n)
 
     def prediction_interval(self, level: float, runs: int, n: int | None = None) -> Interval:
         """The prediction interval of the mean of ``runs`` further seeds."""
         n = n or self.n
-        return self._scaled(t_half_width(self.sd, n, level, runs) if n > 1 else self.sd, n)
+        return self._interval_around(t_half_width(self.sd, n, level, runs) if n > 1 else self.sd, n)
 
-    def _scaled(self, half: float, n: int) -> Interval:
+    def _interval_around(self, half: float, n: int) -> Interval:
         interval = Interval(self.mean, self.mean - half, self.mean + half, n)
         return interval.exponentiated() if self.exponentiated else interval
 

@@ -150,7 +150,8 @@ def _bounds(check: BoundCheck, observed: ObservationTable) -> Iterator[Question]
 def _estimate(operand: Operand, reading: _Reading) -> Mean | Spread:
     if operand.seeds == "sd":
         return Spread.of(reading.numbers)
-    return reading.mean(_logarithmic(operand))
+    # The interval of a perplexity is computed on nats, but not that of a difference of two perplexities.
+    return reading.mean(logarithmic=operand.scale == "perplexity" and operand.minus is None)
 
 
 def _share(passing: _Reading) -> Share:
@@ -232,7 +233,7 @@ def _readings(operand: Operand, observed: ObservationTable) -> Iterator[_Reading
     for condition in operand.conditions:
         where = condition_text(condition)
         evidence = tuple(ObservationKey(operand.study, run, operand.metric, where) for run in operand.runs)
-        series = [_scaled(observed.series(key), operand) for key in evidence]
+        series = [_in_scale(observed.series(key), operand) for key in evidence]
         values = _difference(*series) if operand.minus else series[0]
         yield _Reading(_subject(operand, where), evidence, values)
 
@@ -242,12 +243,7 @@ def _subject(operand: Operand, where: str) -> str:
     return f"seed noise (standard deviation) of {words}" if operand.seeds == "sd" else words
 
 
-def _logarithmic(operand: Operand) -> bool:
-    """Whether the interval is computed on nats: for a perplexity, but not for a difference of two."""
-    return operand.scale == "perplexity" and operand.minus is None
-
-
-def _scaled(series: Series, operand: Operand) -> Series:
+def _in_scale(series: Series, operand: Operand) -> Series:
     """The series in the operand's scale. A loss that is not finite becomes NaN, since exp(-inf) would be 0."""
     if operand.scale is None:
         return series
