@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seedbed.documents import Documents, joined, selected, single, split
+from seedbed.documents import Documents, join_each, keep_tokens, repeat_token, split_each
 
 sequences = st.lists(st.lists(st.integers(0, 99), max_size=6), max_size=6)
 filled = st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=6), max_size=6)
@@ -48,18 +48,18 @@ def test_an_index_outside_is_an_error(index: int) -> None:
 @given(sequences, st.data())
 def test_splitting_cuts_each_document_and_joining_restores_it(texts: list[list[int]], data: st.DataObject) -> None:
     cuts = [data.draw(st.integers(0, len(text))) for text in texts]
-    first, rest = split(Documents.of(texts), np.array(cuts, np.int64))
+    first, rest = split_each(Documents.of(texts), np.array(cuts, np.int64))
     assert [one.tolist() for one in first] == [text[:cut] for text, cut in zip(texts, cuts, strict=True)]
     assert [one.tolist() for one in rest] == [text[cut:] for text, cut in zip(texts, cuts, strict=True)]
-    assert [one.tolist() for one in joined(first, rest)] == texts
+    assert [one.tolist() for one in join_each(first, rest)] == texts
 
 
 @given(sequences)
 def test_selected_tokens_stay_in_their_documents(texts: list[list[int]]) -> None:
     documents = Documents.of(texts)
-    found = selected(documents, documents.tokens % 2 == 0)
+    found = keep_tokens(documents, documents.tokens % 2 == 0)
     assert [one.tolist() for one in found] == [[token for token in text if token % 2 == 0] for text in texts]
 
 
 def test_documents_of_a_single_token() -> None:
-    assert [one.tolist() for one in single(7, 3)] == [[7], [7], [7]]
+    assert [one.tolist() for one in repeat_token(7, 3)] == [[7], [7], [7]]

@@ -1,4 +1,4 @@
-"""The documents of a data set's splits, each from its own stream, whatever they are drawn from."""
+"""Draw the documents of a data set's splits, each from its own stream of random numbers."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from seedbed.randomness import stream
 
 
 class Source(Protocol):
-    """Whatever documents are drawn from: a language or a task."""
+    """A source of documents: a language or a task."""
 
     def sample(self, rng: np.random.Generator, documents: int) -> Documents:
-        """So many documents."""
+        """Draw documents."""
         ...
 
     def training(self) -> Source:
-        """What training documents are drawn from: a language without its withheld combinations."""
+        """The source of training documents, for example a language without its withheld combinations."""
         ...
 
 
-def draw(source: Source, documents: int, split: str, study: str, seed: int | None) -> Documents:
+def draw_documents(source: Source, documents: int, split: str, study: str, seed: int | None) -> Documents:
     """Draw the documents of one split.
 
-    A training corpus holds no withheld combination and belongs to its seed. Validation and test are drawn from
-    the full source, from streams of the study, and are the same for all seeds.
+    A training corpus has no withheld combination, and each seed has its own. Validation and test documents are
+    drawn from the full source, with streams of the study, and are the same for all seeds.
 
     Args:
-        source: What they are drawn from.
-        documents: How many.
+        source: The language or task.
+        documents: The number of documents.
         split: ``training``, ``validation`` or ``test``.
         study: The name of the study.
         seed: The seed of a training corpus; None for the other splits.

@@ -1,6 +1,6 @@
 """Documents: many token sequences of unequal length in one flat array.
 
-Everything that computes on text uses this form, so nothing is ever computed on padding. It knows neither
+All code that computes on text uses this form, so nothing is computed on padding. This module knows neither
 languages nor models.
 """
 
@@ -30,7 +30,7 @@ class Documents:
 
     @staticmethod
     def of(sequences: Iterable[Iterable[int]]) -> Documents:
-        """Join single sequences, which may be empty."""
+        """Documents of these sequences, which may be empty."""
         arrays = [np.asarray(list(sequence), dtype=np.int64) for sequence in sequences]
         offsets = np.cumsum([0, *(len(array) for array in arrays)], dtype=np.int64)
         return Documents(np.concatenate([np.empty(0, np.int64), *arrays]), offsets)
@@ -48,32 +48,40 @@ class Documents:
 
     @cached_property
     def lengths(self) -> Tokens:
-        """[documents], tokens in each document."""
+        """[documents], the number of tokens in each document."""
         return np.diff(self.offsets)
 
     @cached_property
     def positions(self) -> Tokens:
-        """[tokens], the place of each token in its document, from 0."""
-        return within(self.lengths)
+        """[tokens], the position of each token in its document, from 0."""
+        return positions_within(self.lengths)
 
     @cached_property
     def owners(self) -> Tokens:
-        """[tokens], the index of the document each token belongs to."""
+        """[tokens], the index of the document of each token."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def take(self, indices: Iterable[int] | Tokens) -> Documents:
-        """The documents at the given indices, in that order, repeats allowed."""
+        """The documents at these indices, in that order; an index may be repeated."""
         chosen = np.asarray(list(indices) if not isinstance(indices, np.ndarray) else indices, dtype=np.int64)
         offsets = np.concatenate([[0], np.cumsum(self.lengths[chosen])])
         shift = self.offsets[chosen] - offsets[:-1]
         return Documents(self.tokens[np.arange(offsets[-1]) + np.repeat(shift, self.lengths[chosen])], offsets)
 
     def without_last(self) -> Documents:
-        """Every document without its last token: what a left-to-right model reads."""
+        """Every document without its last token: the inputs of a left-to-right model.
+
+        Raises:
+            ValueError: a document is empty.
+        """
         return self._drop(self.offsets[1:] - 1)
 
     def without_first(self) -> Documents:
-        """Every document without its first token: what a left-to-right model predicts."""
+        """Every document without its first token: the targets of a left-to-right model.
+
+        Raises:
+            ValueError: a document is empty.
+        """
         return self._drop(self.offsets[:-1])
 
     def _drop(self, places: Tokens) -> Documents:
@@ -82,29 +90,29 @@ class Documents:
         return Documents(np.delete(self.tokens, places), self.offsets - np.arange(len(self) + 1))
 
 
-def within(sizes: Tokens) -> Tokens:
-    """[sum of sizes], 0 to ``sizes[i] - 1`` for each document i."""
+def positions_within(sizes: Tokens) -> Tokens:
+    """[sum of sizes], the positions 0 to ``sizes[i] - 1`` of each document i."""
     places: Tokens = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return places
 
 
-def single(token: int, documents: int) -> Documents:
-    """So many documents of one and the same token."""
+def repeat_token(token: int, documents: int) -> Documents:
+    """Documents of one token each, all the same."""
     return Documents(np.full(documents, token), np.arange(documents + 1))
 
 
-def split(documents: Documents, given: Tokens) -> tuple[Documents, Documents]:
-    """The first ``given`` tokens of each document, and the others."""
+def split_each(documents: Documents, given: Tokens) -> tuple[Documents, Documents]:
+    """The first ``given`` tokens of each document, and its other tokens."""
     first = documents.positions < given[documents.owners]
-    return selected(documents, first), selected(documents, ~first)
+    return keep_tokens(documents, first), keep_tokens(documents, ~first)
 
 
-def selected(documents: Documents, chosen: NDArray[np.bool_]) -> Documents:
-    """The documents with some of their tokens only; ``chosen`` is [tokens]."""
+def keep_tokens(documents: Documents, chosen: NDArray[np.bool_]) -> Documents:
+    """The documents with only the tokens that are ``chosen``, [tokens]."""
     return Documents(documents.tokens[chosen], np.concatenate([[0], np.cumsum(chosen)])[documents.offsets])
 
 
-def joined(first: Documents, second: Documents) -> Documents:
-    """Each document of the one with that of the other behind it."""
+def join_each(first: Documents, second: Documents) -> Documents:
+    """Each document of the first, followed by the document of the second with the same index."""
     ends = np.repeat(first.offsets[1:], second.lengths)
     return Documents(np.insert(first.tokens, ends, second.tokens), first.offsets + second.offsets)

@@ -1,4 +1,4 @@
-"""The log of a training: written by the training loop, stored beside the weights, read by evaluations."""
+"""The log of a training. The training loop writes it, it is stored with the weights, and evaluations read it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Log:
-    """What happened in a training, one entry a step in every list.
+    """What happened in a training; every list has one entry for each step.
 
     Attributes:
-        epoch: From 1.
-        learning_rate: The rate that the step used.
-        training_loss: Nats a scored token of the step's batch.
-        tokens: Scored tokens up to and with this step.
-        validation_loss: Nats a scored token, at the last step of an epoch; NaN elsewhere.
+        epoch: The epoch, from 1.
+        learning_rate: The learning rate of the step.
+        training_loss: The loss on the step's batch, in nats per scored token.
+        tokens: The number of scored tokens up to and including this step.
+        validation_loss: The loss in nats per scored token, at the last step of an epoch; NaN at other steps.
         selected: True at the one step whose weights were kept.
     """
 
@@ -27,7 +27,14 @@ class Log:
     selected: list[bool] = field(default_factory=list)
 
     def add(self, epoch: int, rate: float, total: float, count: int) -> None:
-        """Note one step."""
+        """Record one step.
+
+        Args:
+            epoch: The epoch, from 1.
+            rate: The learning rate.
+            total: The summed loss in nats.
+            count: The number of scored tokens.
+        """
         self.epoch.append(epoch)
         self.learning_rate.append(rate)
         self.training_loss.append(total / count)

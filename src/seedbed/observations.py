@@ -1,7 +1,7 @@
-"""Observations: the rows of the one table that everything shares.
+"""Observations: the rows of the one table of results.
 
-Evaluations yield them; statistics and the page read nothing else. This module knows what a
-row means and nothing about files.
+Evaluations yield observations; statistics and the page read only them. This module defines what a row means, and
+knows nothing about files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: The columns of the table, in order; a row is sorted by all that come before ``value``.
+#: The columns of the table, in order; rows are sorted by the columns before ``value``.
 COLUMNS = (
     "study",
     "run",
@@ -40,13 +40,13 @@ class Observation:
     """One measured value.
 
     Attributes:
-        metric: What was measured, a word of the table such as ``divergence``.
-        value: The measured number; NaN where ``text`` is the result.
-        condition: What it was measured under, such as ``{"distance": 50}``.
+        metric: The name of the measured quantity, such as ``divergence``.
+        value: The measured number; NaN if ``text`` is the result.
+        condition: The condition of the measurement, such as ``{"distance": 50}``.
         unit: ``nat`` (likelihoods, per token), ``share``, ``count`` and so on.
-        n: The number of items that ``value`` is the mean of; none where the metric is not additive.
+        n: The number of items that ``value`` is the mean of; None if the metric is not additive.
         item_error: The standard error of that mean over its items.
-        text: A result that is no number: a token sequence, a shape, the name of an error.
+        text: A result that is text: a token sequence, a shape, the name of an error.
     """
 
     metric: str
@@ -59,10 +59,10 @@ class Observation:
 
 
 def condition_text(condition: Mapping[str, Scalar]) -> str:
-    """The column's form: ``key=value`` with keys sorted, joined by ``;``.
+    """A condition as text for its column: ``key=value`` with keys sorted, joined by ``;``.
 
     Raises:
-        ValueError: a key or value holds ``=`` or ``;``, which could not be read back.
+        ValueError: a key is empty, or a key or value has ``=`` or ``;``, so it could not be read back.
     """
     parts = []
     for key in sorted(condition):
@@ -74,7 +74,7 @@ def condition_text(condition: Mapping[str, Scalar]) -> str:
 
 
 def read_condition(text: str) -> dict[str, Scalar]:
-    """The inverse of `condition_text`; a value that reads as a finite number is one, so that it sorts as one."""
+    """The inverse of `condition_text`. A value that looks like a finite number becomes a number."""
     pairs = (part.partition("=") for part in text.split(";") if part)
     return {key: _scalar(value) for key, _, value in pairs}
 
@@ -98,16 +98,17 @@ def mean(
 ) -> Observation:
     """The mean over items as an observation, with the standard error over items.
 
-    The mean is a total divided once by a count, never a mean of means. A share of which all items are 0, or all
-    are 1, is not certain: its error is half of Wilson's interval at one standard error.
+    The mean is a total divided once by a count, never a mean of means. A share is not certain even if all items
+    are 0, or all are 1: its error is then half of Wilson's interval at one standard error.
 
     Args:
         metric: The metric's name.
-        values: [items], one value an item.
+        values: [items], one value for each item.
         condition: The condition of the observation.
         unit: The unit of the values.
-        clusters: [items], ids of the groups (documents) that make items dependent. The standard error is then
-            the linearised one of a ratio over clusters, and equals the plain one where every cluster has one item.
+        clusters: [items], the id of each item's group (document); items of a group are dependent. The standard
+            error is then the linearised one of a ratio over groups. It equals the plain one if every group has one
+            item.
     """
     array = np.asarray(values, dtype=np.float64)
     count = array.size
@@ -124,7 +125,7 @@ def mean(
 
 
 def rows(observations: Iterable[Observation], **common: Scalar | None) -> list[dict[str, Scalar | None]]:
-    """The observations as rows of the table, each with the columns in ``common`` (study, run, seed ...)."""
+    """The observations as rows of the table, each with the columns of ``common`` (study, run, seed ...)."""
     return [
         common
         | {

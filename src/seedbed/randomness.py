@@ -26,12 +26,12 @@ def _sequence(seed: int, purpose: str) -> np.random.SeedSequence:
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:
-    """The numpy generator of this seed for this purpose, always from its start."""
+    """A new numpy generator for this seed and purpose, at its start."""
     return np.random.Generator(np.random.PCG64(_sequence(seed, purpose)))
 
 
 def torch_stream(seed: int, purpose: str) -> torch.Generator:
-    """The torch generator (CPU) of this seed for this purpose, always from its start."""
+    """A new torch generator (CPU) for this seed and purpose, at its start."""
     import torch
 
     state = _sequence(seed, purpose).generate_state(1, np.uint64)

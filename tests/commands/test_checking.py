@@ -9,11 +9,11 @@ import pytest
 
 from seedbed.commands import checking
 from seedbed.commands.checking import line
-from seedbed.statistics.comparison import Compared
+from seedbed.statistics.comparison import ComparedItem
 
 
-def watched(reference: float | None, now: float | None) -> Compared:
-    return Compared("watched", "garden", "flm", None, "loss", "", "moved", True, reference, now)
+def watched(reference: float | None, now: float | None) -> ComparedItem:
+    return ComparedItem("watched", "garden", "flm", None, "loss", "", "moved", True, reference, now)
 
 
 def test_a_number_where_the_reference_has_none_is_told() -> None:
@@ -24,11 +24,11 @@ def test_a_number_that_became_none_is_told() -> None:
     assert line(watched(1.5, None)) == "garden/flm: loss: was 1.5, is no number"
 
 
-def row(outcome: str, study: str = "garden", decides: bool = True) -> Compared:
-    return Compared("row", study, "flm", 0, "loss", "", outcome, decides, 1.5, 1.5)
+def row(outcome: str, study: str = "garden", decides: bool = True) -> ComparedItem:
+    return ComparedItem("row", study, "flm", 0, "loss", "", outcome, decides, 1.5, 1.5)
 
 
-def checked(*found: Compared) -> int:
+def checked(*found: ComparedItem) -> int:
     """The exit code of a check of a whole build of the garden, which has a reference, with this comparison."""
     configuration = SimpleNamespace(quick=False, studies={"garden": None})
     comparison = SimpleNamespace(read=lambda: found)

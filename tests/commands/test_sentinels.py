@@ -11,7 +11,7 @@ from seedbed.commands.checking import line
 from seedbed.configuration.configuration import ROOT
 from seedbed.pipeline.reference_files import SENTINELS, read_reference
 from seedbed.pipeline.table import Row
-from seedbed.statistics.comparison import Compared, compare_rows
+from seedbed.statistics.comparison import ComparedItem, compare_rows
 
 PLAN = sentinels.plan()
 REMEDY = "; if this was meant: make sentinels, and commit what it writes"
@@ -26,7 +26,7 @@ def of(rows: list[Row], study: str, run: str) -> list[Row]:
     return [row for row in rows if (row["study"], row["run"]) == (study, run)]
 
 
-def different(found: list[Compared]) -> str:
+def different(found: list[ComparedItem]) -> str:
     return "\n".join(
         f"{one.outcome}: {line(one) if one.reference is not None and one.now is not None else one.place}"
         for one in found

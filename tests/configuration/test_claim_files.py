@@ -18,7 +18,7 @@ from seedbed.configuration.claim_files import (
 from seedbed.configuration.configuration import ROOT, Configuration
 from seedbed.configuration.demonstrations import Demonstration
 from seedbed.configuration.yaml import ConfigError
-from seedbed.statistics.observed import Observed
+from seedbed.statistics.observed import ObservationTable
 from seedbed.statistics.verdicts import verdicts
 
 STUDY: dict[str, Any] = {
@@ -265,7 +265,7 @@ def test_a_project_without_claims_has_none(tmp_path: Path) -> None:
 
 def test_every_claim_of_the_project_has_a_verdict_and_none_passes_an_empty_table() -> None:
     claims = read_claims(ROOT).claims
-    found = verdicts(claims, Observed([]), {}, {"garden"})
+    found = verdicts(claims, ObservationTable([]), {}, {"garden"})
     assert [one.id for one in found] == list(claims)
     assert {one.outcome for one in found} == {"not run"}
 

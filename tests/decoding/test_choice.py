@@ -124,7 +124,7 @@ def test_the_given_logits_are_left_as_they_are() -> None:
 
 @pytest.mark.parametrize("bad", [[math.nan, 0.0], [-math.inf, -math.inf]])
 def test_logits_that_say_nothing_are_refused(bad: list[float]) -> None:
-    with pytest.raises(ValueError, match="say nothing of the next token"):
+    with pytest.raises(ValueError, match="give no next token"):
         Choice().tokens(np.array([bad]), np.array([0.5]))
 
 

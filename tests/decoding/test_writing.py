@@ -12,9 +12,9 @@ from scipy.stats import chisquare
 
 from seedbed.batching import pack
 from seedbed.decoding.choice import Choice
-from seedbed.decoding.following import predicted
-from seedbed.decoding.steps import Steps
-from seedbed.decoding.writing import uniforms, written
+from seedbed.decoding.following import scorer_from_predictions
+from seedbed.decoding.steps import StepwiseScorer
+from seedbed.decoding.writing import draw_uniforms, generate_documents
 from seedbed.documents import Documents
 from seedbed.models import recurrent, transformer, window
 from seedbed.objectives import flm
@@ -39,12 +39,12 @@ def same(one: Documents, other: Documents) -> bool:
 
 
 def numbers(documents: int = 40, longest: int = 60) -> np.ndarray:
-    return uniforms(np.random.default_rng(0), documents, longest)
+    return draw_uniforms(np.random.default_rng(0), documents, longest)
 
 
 def cached(kind: Kind, choice: Choice, drawn: np.ndarray) -> Documents:
-    begun, following = OBJECTIVE.beginning(kind.make(VOCABULARY), len(drawn))
-    return written(following, begun, choice, drawn, STOPS)
+    begun, score_next = OBJECTIVE.beginning(kind.make(VOCABULARY), len(drawn))
+    return generate_documents(score_next, begun, choice, drawn, STOPS)
 
 
 @every_kind
@@ -52,15 +52,15 @@ def cached(kind: Kind, choice: Choice, drawn: np.ndarray) -> Documents:
 def test_cached_decoding_equals_full_forwards(kind: Kind, choice: Choice) -> None:
     """Documents end at all lengths up to 60, so that memories are dropped and grow on the way."""
     model = kind.make(VOCABULARY)
-    full = predicted(lambda documents: OBJECTIVE.log_probabilities(model, documents))
-    expected = written(full, [0], choice, numbers(), STOPS)
+    full = scorer_from_predictions(lambda documents: OBJECTIVE.log_probabilities(model, documents))
+    expected = generate_documents(full, [0], choice, numbers(), STOPS)
     assert same(cached(kind, choice, numbers()), expected)
 
 
 @every_kind
 def test_steps_give_the_logits_of_the_full_forward(kind: Kind) -> None:
     model, texts = kind.make(VOCABULARY), np.random.default_rng(1).integers(0, VOCABULARY, (12, 40))
-    steps = Steps(model, model.start(12), 12)  # type: ignore[arg-type]
+    steps = StepwiseScorer(model, model.start(12), 12)  # type: ignore[arg-type]
     for growing, length in [
         (range(12), 2),
         (range(12), 3),
@@ -100,7 +100,7 @@ def test_a_larger_limit_changes_no_document_that_had_ended(kind: Kind) -> None:
         assert len(one) == len(other) or len(one) == 11
 
 
-def test_documents_end_behind_the_first_stop_or_at_the_limit() -> None:
+def test_documents_end_after_the_first_stop_or_at_the_limit() -> None:
     documents = cached(KINDS[0], Choice(), numbers(200, 8))
     assert set(documents.lengths) == set(range(2, 10))
     for document in documents:
@@ -125,8 +125,8 @@ class Chain:
 
 
 def chain_documents(chain: Chain, choice: Choice, documents: int, longest: int) -> Documents:
-    steps = Steps(chain, chain.start(documents), documents)
-    return written(steps, [0], choice, numbers(documents, longest), [1])
+    steps = StepwiseScorer(chain, chain.start(documents), documents)
+    return generate_documents(steps, [0], choice, numbers(documents, longest), [1])
 
 
 @pytest.mark.parametrize("choice", [Choice(), Choice(temperature=0.5, top_p=0.9)], ids=str)
@@ -138,7 +138,7 @@ def test_documents_have_the_frequencies_of_the_exact_distribution(choice: Choice
     for path in product(range(5), repeat=longest):
         end = path.index(1) + 1 if 1 in path else longest
         if 1 in path[end:] or any(path[end:]):
-            continue  # each document once, with zeros behind its end
+            continue  # each document once, with zeros after its end
         whole = (0, *path[:end])
         expected[whole] = float(np.prod([shares[a, b] for a, b in pairwise(whole)]))
     assert sum(expected.values()) == pytest.approx(1)
@@ -160,8 +160,8 @@ def test_documents_that_have_ended_are_dropped() -> None:
 
 def test_what_is_given_stops_nothing_and_costs_no_number() -> None:
     chain = Chain()
-    steps = Steps(chain, chain.start(30), 30)
-    found = written(steps, [0, 1, 3], Choice(), numbers(30, 5), [1])
+    steps = StepwiseScorer(chain, chain.start(30), 30)
+    found = generate_documents(steps, [0, 1, 3], Choice(), numbers(30, 5), [1])
     assert (found.lengths >= 4).all()
     assert all(document[:3].tolist() == [0, 1, 3] for document in found)
     expected = Choice().tokens(np.repeat(chain.logits[[3]].double().numpy(), 30, 0), numbers(30, 5)[:, 0])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents
 from seedbed.evaluations.agreement import Options, evaluate, hits
-from seedbed.languages.agreement import Beginnings, beginnings, words
+from seedbed.languages.agreement import SentencePrefixes, agreement_words, sentence_prefixes
 from seedbed.languages.automaton import Language
 from seedbed.measuring.context import Context, Predictor
 from seedbed.observations import Observation, condition_text
@@ -29,7 +29,7 @@ class Follows:
     strength: float = 2.0
 
     def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
-        known = words(self.language)
+        known = agreement_words(self.language)
         scores = np.zeros((len(documents.tokens), len(self.language.vocabulary)))
         for document, last in zip(documents, documents.offsets[1:] - 1, strict=True):
             plural = int(document[2::3][self.noun] in known.nouns[:, 1])
@@ -69,7 +69,7 @@ def test_one_form_for_all_is_right_for_one_number_of_the_subject(farm: Language,
     class Constant:
         def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
             row = np.zeros(56)
-            row[words(farm).verbs[:, 1]] = 1
+            row[agreement_words(farm).verbs[:, 1]] = 1
             return np.tile(row - np.log(np.exp(row).sum()), (len(documents.tokens), 1))
 
     accuracies = found(Constant(), farm_context)
@@ -115,7 +115,7 @@ def test_sentences_without_probability_are_not_counted(farm: Language) -> None:
         def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
             return np.full((len(documents.tokens), 56), -np.inf)
 
-    assert np.isnan(hits(Sure(), beginnings(farm, 1, "mixed", 3))).all()
+    assert np.isnan(hits(Sure(), sentence_prefixes(farm, 1, "mixed", 3))).all()
     assert not list(evaluate(Sure(), Context(farm, Documents.of([])), SMALL))
 
 
@@ -136,4 +136,4 @@ def test_the_default_is_the_lectures_test(farm: Language, farm_context: Context)
     assert {one.condition["attractors"] for one in accuracies.values()} == set(range(9))
     assert accuracies["attractors=8;numbers=opposite"].n == 2 * 200
     assert accuracies["attractors=8;numbers=opposite;subject=plural"].n == 200
-    assert isinstance(beginnings(farm, 8, "opposite", 1), Beginnings)
+    assert isinstance(sentence_prefixes(farm, 8, "opposite", 1), SentencePrefixes)

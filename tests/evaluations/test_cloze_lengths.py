@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents
 from seedbed.evaluations.cloze_lengths import Options, evaluate
-from seedbed.languages.infilling import log_probabilities
+from seedbed.languages.infilling import hole_log_probabilities
 from seedbed.languages.vocabulary import BEGIN, PERIOD
 from seedbed.measuring.context import Context
 
@@ -31,7 +31,7 @@ class Knows:
             assert len(hole) == size
             assert not {BEGIN, PERIOD} & set(hole.tolist())
             assert PERIOD not in document[:place]
-        return log_probabilities(self.context.language, documents, places, sizes) - self.off
+        return hole_log_probabilities(self.context.language, documents, places, sizes) - self.off
 
 
 def test_the_language_is_its_own_floor_at_every_length(context: Context) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from seedbed.decoding.following import Following, Numbers
+from seedbed.decoding.following import NextTokenScorer, Numbers
 from seedbed.documents import Documents, Tokens
 from seedbed.evaluations.generation import Options, evaluate, measured
 from seedbed.languages.automaton import Language
@@ -46,15 +46,15 @@ class Writes:
     language: Language
     text: str
 
-    def beginning(self, documents: int) -> tuple[list[int], Following]:
+    def beginning(self, documents: int) -> tuple[list[int], NextTokenScorer]:
         tokens = self.language.encode(f"<bos> <x0> {self.text}")
 
-        def following(growing: Tokens, texts: Tokens) -> Numbers:
+        def score_next(growing: Tokens, texts: Tokens) -> Numbers:
             logits = np.full((len(growing), len(self.language.vocabulary)), -np.inf)
             logits[:, tokens[texts.shape[1]]] = 0
             return logits
 
-        return tokens[:2].tolist(), following
+        return tokens[:2].tolist(), score_next
 
 
 def test_sentences_are_counted_by_their_first_error(garden: Language) -> None:

@@ -10,7 +10,7 @@ import torch
 from seedbed.batching import pack
 from seedbed.documents import Documents
 from seedbed.evaluations.heads import Options, attention_shares, evaluate
-from seedbed.languages.agreement import beginnings, places
+from seedbed.languages.agreement import position_groups, sentence_prefixes
 from seedbed.log import Log
 from seedbed.measuring.context import Context
 from seedbed.measuring.trained import TrainedModel
@@ -56,11 +56,11 @@ def test_a_head_that_compares_nothing_looks_at_all_alike(farm_context: Context) 
 
 def test_a_share_is_the_mean_of_the_weights_at_the_last_noun(farm_context: Context) -> None:
     one = model(positions="none")
-    test = beginnings(farm_context.language, 3, "opposite", 5)
+    test = sentence_prefixes(farm_context.language, 3, "opposite", 5)
     expected = []
     for document in test.documents:
         weights = attention(one.network, pack(Documents.of([document])))[1, 11, 0]
-        expected.append(weights[places(3)["prepositions"]].sum().item())
+        expected.append(weights[position_groups(3)["prepositions"]].sum().item())
     condition = {"layer": 2, "head": 1, "group": "prepositions"}
     (found,) = (row for row in evaluate(one, farm_context, SMALL) if row.condition == condition)
     assert found.value == pytest.approx(np.mean(expected), abs=1e-6)
@@ -79,7 +79,9 @@ def test_the_largest_share_is_told_of_other_sentences_than_it_is_chosen_by() -> 
 
 def test_every_layer_and_group_has_a_largest_share(farm_context: Context) -> None:
     found = [one for one in evaluate(model(), farm_context, SMALL) if one.metric == "largest_share"]
-    assert {(one.condition["layer"], one.condition["group"]) for one in found} == set(product((1, 2), places(3)))
+    assert {(one.condition["layer"], one.condition["group"]) for one in found} == set(
+        product((1, 2), position_groups(3))
+    )
     assert {one.n for one in found} == {4}  # pairs 1 and 3 of five
 
 

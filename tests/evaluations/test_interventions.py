@@ -6,7 +6,7 @@ import torch
 from seedbed.documents import Documents
 from seedbed.evaluations.agreement import hits
 from seedbed.evaluations.interventions import Options, evaluate
-from seedbed.languages.agreement import beginnings, places, words
+from seedbed.languages.agreement import agreement_words, position_groups, sentence_prefixes
 from seedbed.languages.automaton import Language
 from seedbed.log import Log
 from seedbed.measuring.context import Context
@@ -36,7 +36,7 @@ def wired(farm: Language) -> TrainedModel:
     )
     network = unfilled(lambda: transformer.Model(options, 56))
     fill(network, torch.Generator().manual_seed(0))
-    known = words(farm)
+    known = agreement_words(farm)
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.zero_()
@@ -116,14 +116,14 @@ def test_an_untrained_network_that_is_cut_from_the_subject_answers_both_of_a_pai
     fill(network, torch.Generator().manual_seed(0))
     trained, test = (
         TrainedModel(network, flm.Objective(flm.Options(), 56), Log(), lambda: Documents.of([])),
-        beginnings(farm, 3, "mixed", 50),
+        sentence_prefixes(farm, 3, "mixed", 50),
     )
-    with restricted(network, dict.fromkeys(range(2), cut(places(3)["subject"]))):
+    with restricted(network, dict.fromkeys(range(2), cut(position_groups(3)["subject"]))):
         scores = hits(trained, test).reshape(50, 2)
     assert (scores.sum(axis=1) == 1).all()
 
 
 def test_the_network_is_given_back_as_it_was(model: TrainedModel, farm_context: Context, farm: Language) -> None:
-    before = model.log_probabilities(beginnings(farm, 3, "mixed", 5).documents)
+    before = model.log_probabilities(sentence_prefixes(farm, 3, "mixed", 5).documents)
     found(model, farm_context)
-    assert (model.log_probabilities(beginnings(farm, 3, "mixed", 5).documents) == before).all()
+    assert (model.log_probabilities(sentence_prefixes(farm, 3, "mixed", 5).documents) == before).all()

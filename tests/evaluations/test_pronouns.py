@@ -114,7 +114,7 @@ def test_a_test_set_without_pronouns_has_no_value(garden: Language) -> None:
 def test_counts_follow_the_exact_share(garden: Language, context: Context) -> None:
     found = observed(Fixed(garden, {}), context)
     inside, outside = (found["pronoun_count", name].value for name in ("inside", "outside"))
-    share = quantities.share_beyond(quantities.all_sentences(garden), "tail possessive", "subject", 5)
+    share = quantities.share_beyond_window(quantities.all_sentences(garden), "tail possessive", "subject", 5)
     assert outside / (inside + outside) == pytest.approx(share, abs=4 * math.sqrt(0.25 / (inside + outside)))
 
 

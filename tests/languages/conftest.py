@@ -18,7 +18,7 @@ import yaml
 from seedbed.languages.automaton import Language
 from seedbed.languages.compilation import read_language
 
-#: An adjective depends on the noun and stands before it, so it must be read as evidence for the noun. After "pick"
+#: An adjective depends on the noun after it, so it is evidence for the noun. After "pick"
 #: and "cut" come the same nouns with other probabilities.
 NOUN_DRAWN_BEFORE_ADJECTIVE = """
 tokens: {begin: <bos>, end: <eos>, period: ".", structural: [<mask>]}

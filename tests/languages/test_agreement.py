@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 import yaml
 
-from seedbed.languages.agreement import PLURAL, SINGULAR, Attractors, beginnings, places, words
+from seedbed.languages.agreement import (
+    PLURAL,
+    SINGULAR,
+    Attractors,
+    agreement_words,
+    position_groups,
+    sentence_prefixes,
+)
 from seedbed.languages.automaton import Language
 from seedbed.languages.compilation import read_language
 
@@ -25,7 +32,7 @@ def farm() -> Language:
 
 
 def test_the_words_are_those_of_the_grammar_in_pairs(farm: Language) -> None:
-    known = words(farm)
+    known = agreement_words(farm)
     spelt = [[farm.decode(pair).split() for pair in pairs] for pairs in (known.nouns, known.verbs)]
     assert farm.decode([known.determiner]) == "the"
     assert sorted(spelt[0]) == [
@@ -40,7 +47,7 @@ def test_the_words_are_those_of_the_grammar_in_pairs(farm: Language) -> None:
 
 
 def test_their_weights_are_those_of_the_grammar(farm: Language) -> None:
-    known, ids = words(farm), farm.vocabulary.id
+    known, ids = agreement_words(farm), farm.vocabulary.id
     for weights, words_, ranking in (
         (known.noun_weights, known.nouns[:, 0], "cow horse hen pig goat dog cat duck"),
         (known.preposition_weights, known.prepositions, "near behind beside with"),
@@ -55,9 +62,9 @@ def test_their_weights_are_those_of_the_grammar(farm: Language) -> None:
 @both
 @every_k
 def test_a_beginning_ends_with_the_noun_at_3_and_3k(farm: Language, attractors: int, numbers: Attractors) -> None:
-    test = beginnings(farm, attractors, numbers, 20)
+    test = sentence_prefixes(farm, attractors, numbers, 20)
     assert test.documents.lengths.tolist() == [3 + 3 * attractors] * 40
-    known = words(farm)
+    known = agreement_words(farm)
     text = test.documents.tokens.reshape(40, -1)
     assert (text[:, 0] == 0).all()
     assert (text[:, 1::3] == known.determiner).all()
@@ -69,7 +76,7 @@ def test_a_beginning_ends_with_the_noun_at_3_and_3k(farm: Language, attractors: 
 @both
 @pytest.mark.parametrize("attractors", range(4))
 def test_the_language_gives_the_right_verb_only(farm: Language, attractors: int, numbers: Attractors) -> None:
-    test = beginnings(farm, attractors, numbers, 100)
+    test = sentence_prefixes(farm, attractors, numbers, 100)
     rows = farm.probability[farm.states(test.documents)[test.documents.offsets[1:] - 1]]
     each = np.arange(len(rows))
     assert (rows[each, test.right] > 0).all()
@@ -78,13 +85,13 @@ def test_the_language_gives_the_right_verb_only(farm: Language, attractors: int,
 
 @both
 def test_more_attractors_than_the_language_has_are_impossible_in_it(farm: Language, numbers: Attractors) -> None:
-    test = beginnings(farm, 4, numbers, 10)
+    test = sentence_prefixes(farm, 4, numbers, 10)
     assert (farm.states(test.documents)[test.documents.offsets[1:] - 1] == farm.dead).all()
 
 
 @both
 def test_a_pair_differs_in_the_number_of_the_subject(farm: Language, numbers: Attractors) -> None:
-    test = beginnings(farm, 3, numbers, 50)
+    test = sentence_prefixes(farm, 3, numbers, 50)
     assert test.numbers[:, 0].tolist() == [SINGULAR, PLURAL] * 50
     assert test.pairs.tolist() == sorted([*range(50)] * 2)
     np.testing.assert_array_equal(test.right[::2], test.wrong[1::2])
@@ -95,18 +102,18 @@ def test_a_pair_differs_in_the_number_of_the_subject(farm: Language, numbers: At
 
 
 def test_opposite_attractors_never_have_the_number_of_the_subject(farm: Language) -> None:
-    numbers = beginnings(farm, 8, "opposite", 50).numbers
+    numbers = sentence_prefixes(farm, 8, "opposite", 50).numbers
     assert (numbers[:, 1:] != numbers[:, :1]).all()
 
 
 def test_mixed_attractors_have_either_number_as_often(farm: Language) -> None:
-    numbers = beginnings(farm, 3, "mixed", 2000).numbers[::2]
+    numbers = sentence_prefixes(farm, 3, "mixed", 2000).numbers[::2]
     assert abs(numbers[:, 1:].mean() - 0.5) < 4 * 0.5 / np.sqrt(6000)
     assert abs(np.corrcoef(numbers[:, 1:], rowvar=False)[np.triu_indices(3, 1)]).max() < 4 / np.sqrt(2000)
 
 
 def test_words_are_drawn_as_the_language_draws_them(farm: Language) -> None:
-    known, test = words(farm), beginnings(farm, 1, "mixed", 4000)
+    known, test = agreement_words(farm), sentence_prefixes(farm, 1, "mixed", 4000)
     singular = test.documents.tokens.reshape(8000, -1)[::2]
     for tokens, candidates, weights in (
         (singular[:, 2], known.nouns[:, SINGULAR], known.noun_weights),
@@ -118,21 +125,21 @@ def test_words_are_drawn_as_the_language_draws_them(farm: Language) -> None:
 
 
 def test_the_sentences_are_the_same_at_every_call(farm: Language) -> None:
-    first, second = (beginnings(farm, 3, "mixed", 20) for _ in range(2))
+    first, second = (sentence_prefixes(farm, 3, "mixed", 20) for _ in range(2))
     np.testing.assert_array_equal(first.documents.tokens, second.documents.tokens)
     np.testing.assert_array_equal(first.right, second.right)
 
 
 @pytest.mark.parametrize("attractors", range(1, 9))
 def test_every_position_belongs_to_one_group(attractors: int) -> None:
-    found = sorted(place for group in places(attractors).values() for place in group)
+    found = sorted(place for group in position_groups(attractors).values() for place in group)
     assert found == list(range(3 + 3 * attractors))
 
 
 def test_the_groups_of_three_attractors(farm: Language) -> None:
-    text = farm.decode(beginnings(farm, 3, "opposite", 1).documents[0]).split()
-    named = {group: [text[place] for place in found] for group, found in places(3).items()}
-    known = words(farm)
+    text = farm.decode(sentence_prefixes(farm, 3, "opposite", 1).documents[0]).split()
+    named = {group: [text[place] for place in found] for group, found in position_groups(3).items()}
+    known = agreement_words(farm)
     assert named["start"] == ["<s>"]
     assert named["determiners"] == ["the"] * 4
     assert named["subject"] == text[2:3]
@@ -143,16 +150,16 @@ def test_the_groups_of_three_attractors(farm: Language) -> None:
 
 def test_without_attractors_there_is_nothing_to_group() -> None:
     with pytest.raises(ValueError, match="attractors: 0, expected at least 1"):
-        places(0)
+        position_groups(0)
 
 
 def test_a_language_of_another_form_is_refused() -> None:
     with pytest.raises(ValueError, match="begin with one determiner, not I she the we"):
-        beginnings(language("garden"), 0, "opposite", 1)
+        sentence_prefixes(language("garden"), 0, "opposite", 1)
 
 
 def test_numbers_that_are_spelt_otherwise_are_refused() -> None:
     path = Path(__file__).parents[2] / "config/languages/farm.yaml"
     text = path.read_text(encoding="utf-8").replace("plural: pigs", "plural: swine")
     with pytest.raises(ValueError, match=r"two numbers that differ by an s, not .*swine"):
-        words(read_language(yaml.safe_load(text), path.name))
+        agreement_words(read_language(yaml.safe_load(text), path.name))

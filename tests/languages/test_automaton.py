@@ -63,7 +63,7 @@ def test_next_token_equals_ratio_of_enumerated_prefixes(small: Case, form: str) 
 def test_rows_add_up_to_one_except_after_the_end(small: Case) -> None:
     for language in (small.language, small.language.training()):
         total = language.probability.sum(axis=1)
-        reached = language.visits > 0
+        reached = language.expected_visits > 0
         np.testing.assert_allclose(total[reached & (np.arange(len(total)) != language.end)], 1.0)
         assert total[language.end] == total[language.dead] == 0
 
@@ -91,7 +91,7 @@ def test_posterior_equals_enumeration_at_every_position(small: Case) -> None:
             np.testing.assert_allclose(found, expected / expected.sum(), atol=1e-12)
 
 
-def test_posterior_ignores_what_stands_at_the_position(late: Case) -> None:
+def test_posterior_ignores_the_token_at_the_position(late: Case) -> None:
     texts = [f"<bos> we pick {word} plum from our garden . <eos>" for word in ("red", "<mask>", "<eos>")]
     found = [late.language.posterior(late.language.encode(text), 3) for text in texts]
     assert (found[0] == found[1]).all()
@@ -194,7 +194,7 @@ def test_unfinished_empty_and_impossible_documents_have_probability_zero(late: C
 def test_empty_input_is_scored_as_empty(late: Case) -> None:
     nothing = Documents.of([])
     assert late.language.states(nothing).size == late.language.token_log_probabilities(nothing).size == 0
-    assert late.language.withheld(nothing).size == late.language.expecting(nothing, "verb").size == 0
+    assert late.language.withheld_tokens(nothing).size == late.language.in_slot(nothing, "verb").size == 0
     assert late.language.states(Documents.of([[], []])).size == 0
     assert late.language.next_token([])[0] == 1.0
     with pytest.raises(ValueError, match="empty document"):
@@ -243,25 +243,25 @@ def test_first_error_is_none_exactly_for_sentences_of_the_language(small: Case) 
         assert small.language.first_error(small.language.encode(text)) is not None
 
 
-def test_expecting_marks_the_tokens_of_a_slot(late: Case) -> None:
+def test_in_slot_marks_the_tokens_of_a_slot(late: Case) -> None:
     documents = Documents.of([late.language.encode("<bos> the children eat fig from their garden . <eos>")])
-    assert late.language.expecting(documents, "subject").nonzero()[0].tolist() == [1, 2]
-    assert late.language.expecting(documents, "tail").nonzero()[0].tolist() == [5, 6, 7]
+    assert late.language.in_slot(documents, "subject").nonzero()[0].tolist() == [1, 2]
+    assert late.language.in_slot(documents, "tail").nonzero()[0].tolist() == [5, 6, 7]
     with pytest.raises(ValueError, match="did you mean tail"):
-        late.language.expecting(documents, "tails")
+        late.language.in_slot(documents, "tails")
 
 
-def test_expecting_marks_a_slot_in_every_sentence_and_beside_other_slots(late: Case) -> None:
+def test_in_slot_marks_a_slot_in_every_sentence_also_where_other_slots_are_possible(late: Case) -> None:
     text = "<bos> the children eat fig from their garden . we eat ripe fig from our garden . <eos>"
     documents = Documents.of([late.language.encode(text)])
-    assert late.language.expecting(documents, "subject").nonzero()[0].tolist() == [1, 2, 9]
-    assert late.language.expecting(documents, "noun").nonzero()[0].tolist() == [4, 12]
+    assert late.language.in_slot(documents, "subject").nonzero()[0].tolist() == [1, 2, 9]
+    assert late.language.in_slot(documents, "noun").nonzero()[0].tolist() == [4, 12]
 
 
-def test_expecting_marks_a_wrong_word_where_only_one_slot_is_possible(late: Case) -> None:
+def test_in_slot_marks_a_wrong_word_where_only_one_slot_is_possible(late: Case) -> None:
     documents = Documents.of([late.language.encode("<bos> plum"), late.language.encode("<bos> we pick from")])
-    assert late.language.expecting(documents, "subject").nonzero()[0].tolist() == [1, 3]
-    assert not late.language.expecting(documents, "noun").any()
+    assert late.language.in_slot(documents, "subject").nonzero()[0].tolist() == [1, 3]
+    assert not late.language.in_slot(documents, "noun").any()
 
 
 def test_candidates_are_the_words_that_a_slot_can_hold(late: Case) -> None:
@@ -278,23 +278,32 @@ def test_withheld_marks_whole_sentences_with_their_periods(late: Case) -> None:
         [late.language.encode(late.oracle.wrap(*texts)) for texts in ([kept, withheld], [kept])]
     )
     expected = [*[0] * (1 + 7), *[1] * 8, 0, *[0] * 9]
-    assert late.language.withheld(documents).tolist() == [bool(flag) for flag in expected]
+    assert late.language.withheld_tokens(documents).tolist() == [bool(flag) for flag in expected]
 
 
 def test_withheld_sentences_are_those_that_training_lacks(small: Case) -> None:
     for text in small.oracle.full:
         documents = Documents.of([small.language.encode(small.oracle.wrap(text))])
-        assert small.language.withheld(documents).any() == (text not in small.oracle.training)
+        assert small.language.withheld_tokens(documents).any() == (text not in small.oracle.training)
 
 
 def test_unfinished_documents_are_withheld_apart_from_the_next_one(late: Case) -> None:
     documents = Documents.of([late.language.encode(text) for text in ("<bos> we pick plum", "<bos> we eat fig")])
-    assert late.language.withheld(documents).tolist() == [False, True, True, True, False, False, False, False]
+    assert late.language.withheld_tokens(documents).tolist() == [
+        False,
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_ungrammatical_sentences_are_not_withheld(late: Case) -> None:
     documents = Documents.of([late.language.encode("<bos> pick plum . <eos>")])
-    assert not late.language.withheld(documents).any()
+    assert not late.language.withheld_tokens(documents).any()
 
 
 def test_training_keeps_the_number_of_sentences(late: Case) -> None:

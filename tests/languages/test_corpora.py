@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from seedbed.corpora import draw
+from seedbed.corpora import draw_documents
 from seedbed.documents import Documents
 from seedbed.languages.compilation import read_language
 
@@ -25,24 +25,24 @@ def corpus(
     grammar: Mapping[str, object], split: str, seed: int | None = None, study: str = "one"
 ) -> list[list[int]]:
     language = read_language(grammar, "grammar")
-    return [document.tolist() for document in draw(language, 200, split, study, seed)]
+    return [document.tolist() for document in draw_documents(language, 200, split, study, seed)]
 
 
 def test_a_corpus_has_as_many_documents_as_it_was_asked_for(garden: Language) -> None:
     for split, seed in SPLITS:
-        assert len(draw(garden, 37, split, "one", seed)) == 37
+        assert len(draw_documents(garden, 37, split, "one", seed)) == 37
 
 
 def test_a_training_corpus_holds_no_withheld_pair(garden: Language, garden_content: dict[str, Any]) -> None:
     for seed in range(3):
-        assert not garden.withheld(Documents.of(corpus(garden_content, "training", seed))).any()
+        assert not garden.withheld_tokens(Documents.of(corpus(garden_content, "training", seed))).any()
 
 
 @pytest.mark.parametrize("split", HELD_OUT)
 def test_held_out_documents_are_of_the_full_language(
     garden: Language, garden_content: dict[str, Any], split: str
 ) -> None:
-    assert garden.withheld(Documents.of(corpus(garden_content, split))).any()
+    assert garden.withheld_tokens(Documents.of(corpus(garden_content, split))).any()
 
 
 def test_a_seed_always_draws_the_same_corpus_and_two_seeds_draw_two(garden_content: dict[str, Any]) -> None:

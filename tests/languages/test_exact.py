@@ -75,33 +75,33 @@ def test_continuation_of_single_sentences_is_refused(repeated: Case) -> None:
 
 
 def test_share_beyond_counts_slots_whose_antecedent_is_out_of_the_window(late: Case) -> None:
-    # "from" stands 3 words after the subject, and 4 where there is an adjective; two more words follow it.
+    # "from" is 3 words after the subject, or 4 with an adjective; two more words follow it.
     sentences = exact.all_sentences(late.language)
-    assert exact.share_beyond(sentences, "tail", "subject", 2) == pytest.approx(1)
-    assert exact.share_beyond(sentences, "tail", "subject", 3) == pytest.approx((0.6 + 1 + 1) / 3)
-    assert exact.share_beyond(sentences, "tail", "subject", 5) == pytest.approx(0.6 / 3)
-    assert exact.share_beyond(sentences, "tail", "subject", 6) == pytest.approx(0)
+    assert exact.share_beyond_window(sentences, "tail", "subject", 2) == pytest.approx(1)
+    assert exact.share_beyond_window(sentences, "tail", "subject", 3) == pytest.approx((0.6 + 1 + 1) / 3)
+    assert exact.share_beyond_window(sentences, "tail", "subject", 5) == pytest.approx(0.6 / 3)
+    assert exact.share_beyond_window(sentences, "tail", "subject", 6) == pytest.approx(0)
 
 
 def test_antecedents_are_those_of_the_same_sentence(late: Case) -> None:
     text = "<bos> the children eat ripe fig from their garden . we eat fig from our garden . <eos>"
     documents = Documents.of([late.language.encode(text)] * 2)
-    places, distances = exact.antecedents(late.language, documents, "tail", "subject")
+    places, distances = exact.antecedent_distances(late.language, documents, "tail", "subject")
     assert places[:6].tolist() == [6, 7, 8, 13, 14, 15]
     assert distances.tolist() == [4, 5, 6, 3, 4, 5] * 2
 
 
 def test_without_an_antecedent_the_distance_is_to_the_documents_beginning(late: Case) -> None:
     documents = Documents.of([late.language.encode("<bos> we pick")] * 2)
-    assert exact.antecedents(late.language, documents, "subject", "tail")[1].tolist() == [1, 1]
+    assert exact.antecedent_distances(late.language, documents, "subject", "tail")[1].tolist() == [1, 1]
 
 
 def test_token_counts_and_positions_equal_those_of_samples(late: Case) -> None:
     sentences = exact.all_sentences(late.language)
     documents = late.language.sample(np.random.default_rng(0), 20_000)
-    found = late.language.expecting(documents, "tail")
+    found = late.language.in_slot(documents, "tail")
     per_document = np.bincount(documents.owners, weights=found)
-    assert per_document.mean() == pytest.approx(exact.tokens_a_document(sentences, "tail"), rel=0.03)
+    assert per_document.mean() == pytest.approx(exact.tokens_per_document(sentences, "tail"), rel=0.03)
     assert documents.positions[found].mean() == pytest.approx(exact.visible_positions(sentences, "tail"), rel=0.03)
 
 

@@ -1,4 +1,4 @@
-"""What the lecture `recurrence` states about the farm, each figure computed exactly.
+"""What the lecture `recurrence` states about the farm, each number computed exactly.
 
 Its table of perplexities is lost, but nine models near the bound lie between 2.521 and 2.536 (recurrence 6.5), so
 the bound is at most 2.521 and hardly below 2.515: the lecture calls the models very close to it.
@@ -19,7 +19,7 @@ from seedbed.documents import Documents
 from seedbed.languages.automaton import Language
 from seedbed.languages.compilation import read_language
 from seedbed.languages.lengths import length_distribution
-from seedbed.languages.windows import histories, next_token
+from seedbed.languages.windows import histories, next_token_distributions
 
 FILE = Path(__file__).parents[2] / "config/languages/farm.yaml"
 NUMBERS = ("singular", "plural")
@@ -131,13 +131,13 @@ def test_a_window_of_five_takes_the_farthest_noun_in_sight_for_the_subject(
 ) -> None:
     # Rightly so: often it is. No counting lets such a predictor see further (recurrence 1.2).
     text = beginning(content["lexicon"]["noun"], ["singular", *["plural"] * attractors])
-    seen = next_token(farm, histories(Documents.of([farm.encode(text)]), 5)[-1:])[0]
+    seen = next_token_distributions(farm, histories(Documents.of([farm.encode(text)]), 5)[-1:])[0]
     singular, plural = (seen[verb_forms(farm, content, number)].sum() for number in NUMBERS)
     assert plural > singular > 0
 
 
 HARMONIC = {size: sum(1 / rank for rank in range(1, size + 1)) for size in (2, 3, 4, 7, 8)}
-#: The probability that no attractor follows, given that so many have come.
+#: The probability that no attractor follows, given the number that came before.
 NO_FURTHER = {0: 0.5, 1: 0.25 / 0.5, 2: 0.15 / 0.25}
 
 

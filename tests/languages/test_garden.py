@@ -1,4 +1,4 @@
-"""What the lecture `objectives` states about the garden, each figure computed exactly.
+"""What the lecture `objectives` states about the garden, each number computed exactly.
 
 The lecture measured samples. Where the exact figure is not the lecture's to all digits, the tolerance is one
 standard deviation of the figure over test sets of 1,000 documents (500 questions for the cloze).
@@ -103,13 +103,13 @@ def test_withheld_pairs_are_in_the_language_and_not_in_training(
         assert np.intersect1d(with_verb, with_noun).size
         holds[np.intersect1d(with_verb, with_noun)] = True
     withheld = np.zeros(len(texts), dtype=np.bool_)
-    withheld[texts.owners[garden.withheld(texts)]] = True
+    withheld[texts.owners[garden.withheld_tokens(texts)]] = True
     assert (holds == withheld).all()
 
 
 def test_training_samples_hold_no_withheld_pair(garden: Language) -> None:
     documents = garden.training().sample(np.random.default_rng(0), 8000)
-    assert not garden.withheld(documents).any()
+    assert not garden.withheld_tokens(documents).any()
 
 
 def test_sentences_are_independent_after_each_period(garden: Language) -> None:
@@ -142,7 +142,7 @@ def test_cloze_costs_0_792_nats(sentences: exact.Sentences) -> None:
 
 
 def test_tail_possessives_are_out_of_the_window_in_437_of_980(sentences: exact.Sentences) -> None:
-    assert exact.share_beyond(sentences, TAIL, "subject", window=5) == pytest.approx(437 / 980, abs=0.0005)
+    assert exact.share_beyond_window(sentences, TAIL, "subject", window=5) == pytest.approx(437 / 980, abs=0.0005)
 
 
 def test_withheld_sentences_hold_5_6_percent_of_the_tokens(sentences: exact.Sentences) -> None:
@@ -155,10 +155,10 @@ def test_tails_see_21_positions(sentences: exact.Sentences) -> None:
 
 
 def test_1000_documents_hold_980_tail_possessives(sentences: exact.Sentences) -> None:
-    assert 1000 * exact.tokens_a_document(sentences, TAIL) == pytest.approx(980, abs=36)
+    assert 1000 * exact.tokens_per_document(sentences, TAIL) == pytest.approx(980, abs=36)
 
 
-#: The standard deviations of the figures over test sets of 1,000 documents, of the tokens over 8,000.
+#: The standard deviations of the numbers over test sets of 1,000 documents, of the tokens over 8,000.
 SD = {
     "tokens a document": 0.22,
     "continuation, nats a token": 0.009,
@@ -178,12 +178,14 @@ def figures(garden: Language, sentences: exact.Sentences) -> dict[str, tuple[flo
         ),
         "tokens a document": (garden.expected_length(),),
         "perplexity": (garden.perplexity(),),
-        "share of tail possessives out of a 5-word window": (exact.share_beyond(sentences, TAIL, "subject", 5),),
+        "share of tail possessives out of a 5-word window": (
+            exact.share_beyond_window(sentences, TAIL, "subject", 5),
+        ),
         "share of tokens in withheld sentences": (exact.withheld_share(sentences),),
         "continuation, nats a token": (exact.continuation_entropy(sentences),),
         "cloze, nats": (exact.cloze_entropy(sentences),),
         "positions that a from or with sees": (exact.visible_positions(sentences, TAIL),),
-        "tail possessives in 1,000 documents": (1000 * exact.tokens_a_document(sentences, TAIL),),
+        "tail possessives in 1,000 documents": (1000 * exact.tokens_per_document(sentences, TAIL),),
     }
 
 
@@ -222,14 +224,14 @@ def test_samples_score_the_exact_perplexity(garden: Language) -> None:
 
 def test_samples_have_the_exact_shares(garden: Language, sentences: exact.Sentences) -> None:
     documents = garden.sample(np.random.default_rng(2), 8000)
-    found = garden.expecting(documents, TAIL)
+    found = garden.in_slot(documents, TAIL)
     assert found.sum() / 8 == pytest.approx(
-        1000 * exact.tokens_a_document(sentences, TAIL), abs=4 * 36 / math.sqrt(8)
+        1000 * exact.tokens_per_document(sentences, TAIL), abs=4 * 36 / math.sqrt(8)
     )
     assert documents.positions[found].mean() == pytest.approx(
         exact.visible_positions(sentences, TAIL), abs=4 / math.sqrt(8)
     )
-    share = garden.withheld(documents).sum() / (documents.lengths - 1).sum()
+    share = garden.withheld_tokens(documents).sum() / (documents.lengths - 1).sum()
     assert share == pytest.approx(exact.withheld_share(sentences), abs=4 * 0.004 / math.sqrt(8))
 
 

@@ -1,4 +1,4 @@
-"""The exact probability of what a hole holds against plain enumeration of all that could stand there."""
+"""The exact probability of a hole's tokens, against plain enumeration of all possible tokens."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from seedbed.documents import Documents
-from seedbed.languages.infilling import log_probabilities
+from seedbed.languages.infilling import hole_log_probabilities
 
 if TYPE_CHECKING:
     from conftest import Case
 
 
 def enumerated(case: Case, text: str, place: int, size: int, sentences: int) -> float:
-    """From all documents of so many sentences at most."""
+    """By enumeration of all documents up to a number of sentences."""
     words = text.split()
     before, behind = words[:place], words[place + size :]
     known = [case.oracle.full] * sentences
@@ -33,7 +33,7 @@ def enumerated(case: Case, text: str, place: int, size: int, sentences: int) -> 
 
 def found(case: Case, text: str, place: int, size: int) -> float:
     document = Documents.of([case.language.encode(text)])
-    (value,) = log_probabilities(case.language, document, np.array([place]), np.array([size]))
+    (value,) = hole_log_probabilities(case.language, document, np.array([place]), np.array([size]))
     return float(value)
 
 
@@ -44,19 +44,19 @@ def test_holes_of_one_sentence_are_as_likely_as_enumerated(repeated: Case, place
 
 
 @pytest.mark.parametrize(("place", "size"), [(1, 1), (2, 3), (3, 2)])
-def test_whole_sentences_may_stand_in_a_hole(ambiguous: Case, place: int, size: int) -> None:
+def test_a_hole_may_hold_whole_sentences(ambiguous: Case, place: int, size: int) -> None:
     text = "<bos> herb grows here . rose grows there again . <eos>"
     expected = enumerated(ambiguous, text, place, size, 6)
     assert found(ambiguous, text, place, size) == pytest.approx(expected, abs=0.05)
-    assert found(ambiguous, text, place, size) < expected  # longer documents could stand there too
+    assert found(ambiguous, text, place, size) < expected  # longer documents are possible too
 
 
 def test_many_holes_are_as_one(small: Case) -> None:
     documents = small.language.sample(np.random.default_rng(0), 20)
     places, sizes = np.ones(20, np.int64), np.array([1, 2] * 10)
     alone = [
-        log_probabilities(small.language, documents.take([one]), places[[one]], sizes[[one]])[0]
+        hole_log_probabilities(small.language, documents.take([one]), places[[one]], sizes[[one]])[0]
         for one in range(20)
     ]
-    together = log_probabilities(small.language, documents, places, sizes)
+    together = hole_log_probabilities(small.language, documents, places, sizes)
     np.testing.assert_allclose(together, alone, atol=1e-12)

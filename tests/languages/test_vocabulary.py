@@ -29,6 +29,6 @@ def test_ids_outside_are_refused() -> None:
         VOCABULARY.decode([-1])
 
 
-def test_tokens_that_stand_twice_are_refused() -> None:
+def test_tokens_that_occur_twice_are_refused() -> None:
     with pytest.raises(ValueError, match="twice: eat"):
         Vocabulary(("<bos>", "<eos>", "."), ("eat",), ("eat",))

@@ -1,4 +1,4 @@
-"""What a window tells, against counts over enumerated documents and over samples."""
+"""Predictions from a window, against counts over enumerated documents and over samples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from seedbed.documents import Documents
 from seedbed.languages import exact
-from seedbed.languages.windows import NOTHING, histories, next_token
+from seedbed.languages.windows import NO_TOKEN, histories, next_token_distributions
 
 if TYPE_CHECKING:
     from conftest import Case
@@ -49,10 +49,10 @@ def counted(case: Case, window: int) -> dict[tuple[str, ...], Counter[str]]:
 def test_probabilities_equal_ratios_of_enumerated_counts(small: Case, window: int) -> None:
     language = small.language
     for history, counts in counted(small, window).items():
-        known = np.full((1, window), NOTHING)
+        known = np.full((1, window), NO_TOKEN)
         known[0, window - len(history) :] = language.encode(" ".join(history))
         expected = [counts[token] / counts.total() for token in language.vocabulary.tokens]
-        np.testing.assert_allclose(next_token(language, known)[0], expected, atol=1e-12)
+        np.testing.assert_allclose(next_token_distributions(language, known)[0], expected, atol=1e-12)
 
 
 def test_probabilities_equal_those_of_samples_of_the_garden(garden: Language) -> None:
@@ -62,7 +62,7 @@ def test_probabilities_equal_those_of_samples_of_the_garden(garden: Language) ->
     different, which, counts = np.unique(known, axis=0, return_inverse=True, return_counts=True)
     which = which.ravel()
     for frequent in np.argsort(counts)[-300:]:
-        expected = next_token(garden, different[[frequent]])[0]
+        expected = next_token_distributions(garden, different[[frequent]])[0]
         found = np.bincount(following[which == frequent], minlength=len(expected)) / counts[frequent]
         error = np.sqrt(expected * (1 - expected) / counts[frequent])
         assert (abs(found - expected) <= 5 * error + 1e-9).all()
@@ -74,7 +74,7 @@ def test_a_longer_window_never_loses_over_all_sentences(small: Case) -> None:
     inputs, targets = texts.without_last(), texts.without_first()
     losses = []
     for window in range(1, 12):
-        predicted = next_token(small.language, histories(inputs, window))
+        predicted = next_token_distributions(small.language, histories(inputs, window))
         right = predicted[np.arange(len(targets.tokens)), targets.tokens]
         losses.append(-float(sentences.probability[targets.owners] @ np.log(right)))
     assert (np.diff(losses) <= 1e-12).all()
@@ -84,7 +84,7 @@ def test_a_longer_window_never_loses_over_all_sentences(small: Case) -> None:
 
 def test_histories_are_the_last_tokens_back_to_the_last_mark() -> None:
     found = histories(Documents.of([[0, 7, 8, 2, 9, 8], [0], [], [0, 2, 7]]), 3)
-    x = NOTHING
+    x = NO_TOKEN
     assert found.tolist() == [
         [x, x, 0],
         [x, 0, 7],
@@ -101,20 +101,22 @@ def test_histories_are_the_last_tokens_back_to_the_last_mark() -> None:
 
 def test_cutting_a_history_at_its_last_mark_loses_nothing(garden: Language) -> None:
     whole = garden.encode("tulip . I grow my")[None]
-    cut = np.where(np.arange(5) < 1, NOTHING, whole)
-    np.testing.assert_allclose(next_token(garden, whole), next_token(garden, cut), atol=1e-15)
+    cut = np.where(np.arange(5) < 1, NO_TOKEN, whole)
+    np.testing.assert_allclose(
+        next_token_distributions(garden, whole), next_token_distributions(garden, cut), atol=1e-15
+    )
 
 
 def test_nothing_follows_the_impossible_and_the_end(garden: Language) -> None:
     known = np.array([garden.encode("own own"), garden.encode(". <eos>"), garden.encode("<bos> <mask>")])
-    assert (next_token(garden, known) == 0).all()
+    assert (next_token_distributions(garden, known) == 0).all()
 
 
 def test_no_history_gives_no_rows(garden: Language) -> None:
-    assert next_token(garden, histories(Documents.of([]), 5)).shape == (0, 100)
+    assert next_token_distributions(garden, histories(Documents.of([]), 5)).shape == (0, 100)
 
 
 @pytest.mark.parametrize("token", [-2, 100])
 def test_token_ids_outside_the_vocabulary_are_refused(garden: Language, token: int) -> None:
     with pytest.raises(ValueError, match=f"token id {token}"):
-        next_token(garden, np.array([[0, token]]))
+        next_token_distributions(garden, np.array([[0, token]]))

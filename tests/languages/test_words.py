@@ -30,28 +30,28 @@ def test_what_follows_a_word_equals_enumeration(late: Case) -> None:
             if spoken[place] == "ripe":
                 counts[spoken[place + 1]] += probability
     expected = [counts[token] / counts.total() for token in late.language.vocabulary.tokens]
-    np.testing.assert_allclose(words.follows(late.language, "ripe"), expected, atol=1e-12)
+    np.testing.assert_allclose(words.distribution_after(late.language, "ripe"), expected, atol=1e-12)
 
 
 def test_a_word_that_nothing_follows_is_refused(late: Case) -> None:
     for word in ("<mask>", "<eos>"):
         with pytest.raises(ValueError, match=f"nothing ever follows '{word}'"):
-            words.follows(late.language, word)
+            words.distribution_after(late.language, word)
 
 
 def test_words_that_only_withheld_sentences_hold_are_never_together(late: Case) -> None:
     # Withheld are pick plum, and eat fig of the children.
     found = exact.all_sentences(late.language)
-    assert words.never_together(found, "pick plum")
-    assert words.never_together(found, "children eat fig")
-    assert not words.never_together(found, "eat fig")
-    assert not words.never_together(found, "cut plum")
-    assert not words.never_together(found, "eat rose")
+    assert words.never_together_in_training(found, "pick plum")
+    assert words.never_together_in_training(found, "children eat fig")
+    assert not words.never_together_in_training(found, "eat fig")
+    assert not words.never_together_in_training(found, "cut plum")
+    assert not words.never_together_in_training(found, "eat rose")
 
 
 def test_withheld_combinations_are_counted_for_each_word_that_they_are_given(late: Case) -> None:
     # Of "we" pick plum; of "the children" eat fig too.
-    found = words.withheld_combinations(exact.all_sentences(late.language), ("verb", "noun"), "subject")
+    found = words.withheld_combination_count(exact.all_sentences(late.language), ("verb", "noun"), "subject")
     assert found == 1.5
 
 
@@ -72,15 +72,15 @@ def test_the_exponent_of_an_exact_power_law_is_found(exponent: float) -> None:
 def test_agreement_is_a_share_of_the_slots_words(late: Case) -> None:
     # The tail "from our garden" is one slot of three words, of which one agrees with the subject.
     found = exact.all_sentences(late.language)
-    assert words.agreement(found, "tail", "subject", "we", "our") == pytest.approx(1 / 3)
-    assert words.agreement(found, "tail", "subject", "we", "their") == 0
+    assert words.agreement_probability(found, "tail", "subject", "we", "our") == pytest.approx(1 / 3)
+    assert words.agreement_probability(found, "tail", "subject", "we", "their") == 0
     with pytest.raises(ValueError, match="no sentence has 'eat' as subject"):
-        words.agreement(found, "tail", "subject", "eat", "our")
+        words.agreement_probability(found, "tail", "subject", "eat", "our")
 
 
 def test_the_garden_has_28_nouns_and_5_withheld_pairs(sentences: exact.Sentences) -> None:
     assert len(words.slot_distribution(sentences, "noun")) == 28
-    assert words.withheld_combinations(sentences, ("verb", "noun"), "subject") == 5
+    assert words.withheld_combination_count(sentences, ("verb", "noun"), "subject") == 5
 
 
 @pytest.mark.parametrize(
@@ -89,16 +89,18 @@ def test_the_garden_has_28_nouns_and_5_withheld_pairs(sentences: exact.Sentences
 def test_every_subject_of_the_garden_decides_its_possessive(
     sentences: exact.Sentences, subject: str, possessive: str
 ) -> None:
-    assert words.agreement(sentences, TAIL, "subject", subject, possessive) == pytest.approx(1, abs=1e-15)
+    assert words.agreement_probability(sentences, TAIL, "subject", subject, possessive) == pytest.approx(
+        1, abs=1e-15
+    )
 
 
 def test_best_five_word_predictor_has_0_698_out_of_the_window(sentences: exact.Sentences) -> None:
-    inside, outside = words.known_within(sentences, TAIL, "subject", window=5)
+    inside, outside = words.window_probability(sentences, TAIL, "subject", window=5)
     assert inside == pytest.approx(1, abs=1e-12)
     assert outside == pytest.approx(0.698, abs=5e-4)
 
 
 def test_nothing_is_outside_a_window_over_the_whole_sentence(sentences: exact.Sentences) -> None:
-    inside, outside = words.known_within(sentences, TAIL, "subject", window=6)
+    inside, outside = words.window_probability(sentences, TAIL, "subject", window=6)
     assert inside == pytest.approx(1, abs=1e-12)
     assert math.isnan(outside)

@@ -29,7 +29,7 @@ def examples(documents: Documents) -> Batch:
     return OBJECTIVE.examples(documents, np.random.default_rng(0))
 
 
-def test_all_but_the_last_token_is_read_and_the_last_is_asked_for_behind_it() -> None:
+def test_all_tokens_but_the_last_are_inputs_and_the_last_is_the_target() -> None:
     batch = examples(DOCUMENTS)
     (read,) = batch.inputs
     assert read.tokens.tolist() == [1, 2, 4, 0, 4, 4]
@@ -88,4 +88,4 @@ def test_on_a_language_an_example_can_be_shown_and_its_share_counted() -> None:
     document = texts.documents(texts.TEXT)
     (read,), targets = examples(document).inputs, examples(document).targets
     assert (texts.spoken(read.tokens), texts.spoken(targets)) == (texts.TEXT[: -len(" <eos>")], "<eos>")
-    assert scoring.shares(OBJECTIVE, document, np.random.default_rng(0)).text == 1 / 11
+    assert scoring.scored_shares(OBJECTIVE, document, np.random.default_rng(0)).text == 1 / 11

@@ -12,7 +12,7 @@ from seedbed.batching import pack
 from seedbed.documents import Documents
 from seedbed.languages.vocabulary import Vocabulary
 from seedbed.objectives import flm, mlm, plm, scoring, span
-from seedbed.objectives.conditioning import conditional, continuation, left_to_right
+from seedbed.objectives.conditioning import conditional_batch, continuation, next_token_log_probabilities
 
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 LENGTHS = [0, 1, 5, 30, 2]
@@ -47,7 +47,7 @@ def test_each_asked_token_is_predicted_from_what_is_given_and_the_tokens_before(
     architecture: str, pairs: list[tuple[int, int]]
 ) -> None:
     model, (some, amounts) = network(architecture), texts(pairs)
-    batch = conditional(some, amounts, architecture)
+    batch = conditional_batch(some, amounts, architecture)
     expected = torch.cat([alone(model, *pair, architecture) for pair in zip(some, amounts, strict=True)])
     same([scoring.logits(model, batch).log_softmax(-1)], [expected])
     assert batch.targets.tolist() == [
@@ -58,17 +58,17 @@ def test_each_asked_token_is_predicted_from_what_is_given_and_the_tokens_before(
 @every_architecture
 def test_loss_and_gradients_of_a_batch_equal_those_of_its_documents(architecture: str) -> None:
     model, some = network(architecture), random_texts(LENGTHS)
-    together = conditional(some, GIVEN, architecture)
-    apart = [conditional(some.take([index]), GIVEN[[index]], architecture) for index in range(len(some))]
+    together = conditional_batch(some, GIVEN, architecture)
+    apart = [conditional_batch(some.take([index]), GIVEN[[index]], architecture) for index in range(len(some))]
     same(gradients(model, [together]), gradients(model, apart))
     assert len(together.targets) == sum(len(batch.targets) for batch in apart)
 
 
 @every_architecture
 def test_no_gradient_comes_from_later_tokens(architecture: str) -> None:
-    """The embedding of a token that stands at one place only moves no prediction before it."""
+    """The embedding of a token that occurs once changes no prediction before it."""
     some, amounts = documents("<bos> she picks her fig from yard . <eos>"), np.array([3])
-    model, batch = network(architecture), conditional(some, amounts, architecture)
+    model, batch = network(architecture), conditional_batch(some, amounts, architecture)
     model.embedding.logits = lambda hidden: hidden[:, :8]  # the output must not lead to the embedding
     for index in range(len(batch.targets) - 1):
         (gradient,) = torch.autograd.grad(scoring.logits(model, batch)[index].sum(), model.embedding.weight)
@@ -79,9 +79,9 @@ def test_no_gradient_comes_from_later_tokens(architecture: str) -> None:
 def test_the_layouts_read_as_documented() -> None:
     some, amounts = documents(TEXT), np.array([4])
     for architecture in ("causal", "prefix"):
-        (row,) = conditional(some, amounts, architecture).inputs
+        (row,) = conditional_batch(some, amounts, architecture).inputs
         assert spoken(row.tokens) == "<bos> she picks her ripe plum from her own garden ."
-    source, target = conditional(some, amounts, "encoder_decoder").inputs
+    source, target = conditional_batch(some, amounts, "encoder_decoder").inputs
     assert spoken(source.tokens) == "<bos> she picks her"
     assert spoken(target.tokens) == "<bos> ripe plum from her own garden ."
 
@@ -89,14 +89,14 @@ def test_the_layouts_read_as_documented() -> None:
 @pytest.mark.parametrize("amounts", [[0, 1], [1, 4]])
 @every_architecture
 def test_no_more_is_given_than_there_is_and_no_less_than_a_token(architecture: str, amounts: list[int]) -> None:
-    with pytest.raises(ValueError, match="one token or more"):
-        conditional(Documents.of([[1], [1, 2, 3]]), np.array(amounts), architecture)
+    with pytest.raises(ValueError, match="expected 1 to all tokens"):
+        conditional_batch(Documents.of([[1], [1, 2, 3]]), np.array(amounts), architecture)
 
 
 @every_architecture
-def test_reading_left_to_right_gives_a_distribution_behind_every_token(architecture: str) -> None:
+def test_reading_left_to_right_gives_a_distribution_after_every_token(architecture: str) -> None:
     model, some = network(architecture), random_texts(LENGTHS)
-    found = left_to_right(model, some, architecture)
+    found = next_token_log_probabilities(model, some, architecture)
     assert found.dtype == np.float64
     assert found.shape == (len(some.tokens), 19)
     expected = torch.cat([alone(model, [*tokens, 1], 1, architecture) for tokens in some])

@@ -8,7 +8,7 @@ from seedbed.batching import Packed
 from seedbed.documents import Documents
 from seedbed.models.embedding import select_rows
 from seedbed.objectives.flm import Objective, Options
-from seedbed.objectives.scoring import logits, shares
+from seedbed.objectives.scoring import logits, scored_shares
 
 DOCUMENTS = Documents.of([[1, 2, 3], [4], [0, 4]])
 OBJECTIVE = Objective(Options(), 5)
@@ -56,7 +56,7 @@ def test_the_example_of_the_lecture() -> None:
 
 
 def test_all_of_the_text_is_scored() -> None:
-    found = shares(OBJECTIVE, texts.random_texts([3, 1, 20]), np.random.default_rng(0))
+    found = scored_shares(OBJECTIVE, texts.random_texts([3, 1, 20]), np.random.default_rng(0))
     assert (found.text, found.scored) == (1, 1)
 
 

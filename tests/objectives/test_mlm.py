@@ -100,7 +100,7 @@ def test_loss_and_gradients_of_a_batch_equal_those_of_its_documents() -> None:
 
 
 def test_a_share_of_the_text_is_scored() -> None:
-    found = scoring.shares(objective(), random_texts([24] * 100), np.random.default_rng(0))
+    found = scoring.scored_shares(objective(), random_texts([24] * 100), np.random.default_rng(0))
     assert (found.text, found.scored) == (4 / 25, 4 / 25)  # 0.15 of 25 tokens, rounded
 
 
@@ -136,7 +136,7 @@ def test_a_hole_is_read_where_the_mask_is() -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(pairs=st.lists(st.tuples(st.integers(1, 6), st.integers(0, 6)), min_size=1, max_size=6))
-def test_it_writes_by_filling_a_mask_behind_what_is_there(pairs: list[tuple[int, int]]) -> None:
+def test_it_writes_by_filling_a_mask_after_the_tokens_so_far(pairs: list[tuple[int, int]]) -> None:
     some = random_texts([sum(pair) for pair in pairs])
     starts, model, expected = np.array([pair[0] for pair in pairs]), network("causal"), []
     for tokens, start in zip(some, starts, strict=True):

@@ -64,7 +64,7 @@ def test_every_split_is_as_likely_as_any_other(length: int) -> None:
 
 
 def test_half_of_the_text_is_scored() -> None:
-    found = scoring.shares(objective(), random_texts([24] * 2000), np.random.default_rng(0))
+    found = scoring.scored_shares(objective(), random_texts([24] * 2000), np.random.default_rng(0))
     assert found.text == pytest.approx(13 / 25, abs=0.02)  # a prefix of 1 to 25: 1 to 25 of 25 tokens are scored
     assert found.scored == found.text
 

@@ -20,10 +20,10 @@ from texts import (
     spoken,
 )
 
-from seedbed.documents import Documents, joined
+from seedbed.documents import Documents, join_each
 from seedbed.languages.vocabulary import BEGIN, END, PERIOD, Vocabulary
 from seedbed.objectives import scoring
-from seedbed.objectives.conditioning import conditional
+from seedbed.objectives.conditioning import conditional_batch
 from seedbed.objectives.span import Objective, Options
 
 IDS = [VOCABULARY.id(name) for name in SENTINELS]
@@ -36,7 +36,7 @@ def objective(**options: object) -> Objective:
 
 
 def corrupted(some: Documents, seed: int = 0, **options: object) -> tuple[Documents, Documents]:
-    return objective(**options).corrupted(some, np.random.default_rng(seed))
+    return objective(**options).corrupt(some, np.random.default_rng(seed))
 
 
 def spliced(source: list[int], answer: list[int]) -> list[int]:
@@ -149,7 +149,7 @@ def test_at_the_end_the_last_span_ends_the_text_and_the_first_never_begins_it() 
 def test_there_are_never_more_spans_than_sentinels() -> None:
     few = Vocabulary(VOCABULARY.marks, VOCABULARY.words, ("<x0>", "<x1>", "<x3>"))
     task = Objective(Options(share=0.5, mean_span=1), few)
-    sources, _ = task.corrupted(random_texts([40] * 50), np.random.default_rng(0))
+    sources, _ = task.corrupt(random_texts([40] * 50), np.random.default_rng(0))
     assert np.isin(sources.tokens, task.sentinels).sum() == 2 * 50
     assert task.sentinels.tolist() == [few.id("<x0>"), few.id("<x1>")]
 
@@ -178,7 +178,7 @@ def test_options_that_do_not_fit_are_refused(options: dict[str, float], message:
 
 
 def test_sentinels_and_ends_are_scored_but_are_no_text() -> None:
-    found = scoring.shares(objective(), random_texts([24] * 100), np.random.default_rng(0))
+    found = scoring.scored_shares(objective(), random_texts([24] * 100), np.random.default_rng(0))
     assert (found.text, found.scored) == (4 / 25, 6 / 25)  # one span of 4 tokens, its sentinel, <eos>
 
 
@@ -186,9 +186,9 @@ def test_sentinels_and_ends_are_scored_but_are_no_text() -> None:
 def test_loss_and_gradients_of_a_batch_equal_those_of_its_documents(architecture: str) -> None:
     some, model, task = random_texts([1, 30, 5, 2]), network(architecture), objective(architecture=architecture)
     batch = task.examples(some, np.random.default_rng(0))
-    sources, answers = task.corrupted(some, np.random.default_rng(0))
+    sources, answers = task.corrupt(some, np.random.default_rng(0))
     apart = [
-        conditional(joined(source, answer), source.lengths, architecture)
+        conditional_batch(join_each(source, answer), source.lengths, architecture)
         for source, answer in ((sources.take([index]), answers.take([index])) for index in range(len(some)))
     ]
     same(gradients(model, [batch]), gradients(model, apart))
@@ -200,7 +200,7 @@ def test_loss_and_gradients_of_a_batch_equal_those_of_its_documents(architecture
 def scored(model: torch.nn.Module, source: str, answer: list[int], architecture: str) -> np.ndarray:
     """The log probability of each token of an answer to a source."""
     pair = documents(source), Documents.of([answer])
-    batch = conditional(joined(*pair), pair[0].lengths, architecture)
+    batch = conditional_batch(join_each(*pair), pair[0].lengths, architecture)
     found = scoring.logits(model, batch).log_softmax(-1).gather(1, batch.targets[:, None])[:, 0]
     return found.detach().numpy()
 
@@ -233,7 +233,7 @@ def test_a_hole_of_several_tokens_is_a_span_of_just_these(architecture: str) -> 
 
 
 @every_architecture
-def test_a_continuation_is_written_as_the_span_behind_what_is_given(architecture: str) -> None:
+def test_a_continuation_is_written_as_the_span_after_the_given_tokens(architecture: str) -> None:
     some, model, task = documents(TEXT), network(architecture), objective(architecture=architecture)
     found = task.continuation(model, some, np.array([4]))
     rest = VOCABULARY.encode("ripe plum from her own garden . <eos>")

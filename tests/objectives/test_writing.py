@@ -11,8 +11,8 @@ from torch import nn
 
 from seedbed.batching import Packed
 from seedbed.decoding.choice import Choice
-from seedbed.decoding.following import rectangle
-from seedbed.decoding.writing import uniforms, written
+from seedbed.decoding.following import rows_as_documents
+from seedbed.decoding.writing import draw_uniforms, generate_documents
 from seedbed.documents import Documents
 from seedbed.languages.vocabulary import BEGIN, END
 from seedbed.models.embedding import select_rows
@@ -38,7 +38,7 @@ every_objective = pytest.mark.parametrize(
 
 
 def numbers(documents: int = 25, longest: int = 30) -> NDArray[np.float64]:
-    return uniforms(np.random.default_rng(0), documents, longest)
+    return draw_uniforms(np.random.default_rng(0), documents, longest)
 
 
 def rest(documents: Documents, begun: list[int]) -> Documents:
@@ -50,17 +50,17 @@ def test_what_is_written_follows_what_the_objective_says_of_continuations(
     objective: Objective, architecture: str
 ) -> None:
     model, choice, drawn = texts.network(architecture), Choice(temperature=0.8), numbers()
-    begun, following = objective.beginning(model, len(drawn))
-    found = rest(written(following, begun, choice, drawn, [END]), begun)
+    begun, score_next = objective.beginning(model, len(drawn))
+    found = rest(generate_documents(score_next, begun, choice, drawn, [END]), begun)
 
     def whole(growing: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float64]:
         words = np.arange(len(texts.VOCABULARY))
         longer = np.column_stack([np.repeat(tokens, len(words), 0), np.tile(words, len(tokens))])
-        scored = objective.continuation(model, rectangle(longer), np.ones(len(longer), np.int64))
+        scored = objective.continuation(model, rows_as_documents(longer), np.ones(len(longer), np.int64))
         last: NDArray[np.float64] = scored.reshape(len(tokens), len(words), -1)[:, :, -1]
         return last
 
-    expected = rest(written(whole, [BEGIN], choice, drawn, [END]), [BEGIN])
+    expected = rest(generate_documents(whole, [BEGIN], choice, drawn, [END]), [BEGIN])
     assert found.tokens.tolist() == expected.tokens.tolist()
     assert found.lengths.tolist() == expected.lengths.tolist()
     assert len(set(found.lengths)) > 5
@@ -80,12 +80,14 @@ class Reads(nn.Module):
 
 def asked(objective: Objective, *written_so_far: str) -> list[str]:
     model = Reads()
-    _, following = objective.beginning(model, len(written_so_far))
-    following(np.arange(len(written_so_far)), np.array([texts.VOCABULARY.encode(text) for text in written_so_far]))
+    _, score_next = objective.beginning(model, len(written_so_far))
+    score_next(
+        np.arange(len(written_so_far)), np.array([texts.VOCABULARY.encode(text) for text in written_so_far])
+    )
     return model.asked
 
 
-def test_a_masked_model_fills_a_mask_behind_all_that_is_there() -> None:
+def test_a_masked_model_fills_a_mask_after_the_tokens_so_far() -> None:
     assert asked(MLM, "<bos>") == ["<bos> <mask>"]
     assert asked(MLM, "<bos> she picks", "<bos> her own") == [
         "<bos> she picks <mask>",
@@ -93,7 +95,7 @@ def test_a_masked_model_fills_a_mask_behind_all_that_is_there() -> None:
     ]
 
 
-def test_span_corruption_writes_one_span_behind_its_sentinel() -> None:
+def test_span_corruption_writes_one_span_after_its_sentinel() -> None:
     found = {
         name: SPAN[name].beginning(texts.network(name), 1)[0]  # nothing is given: the source is <x0> alone
         for name in texts.ARCHITECTURES
@@ -109,9 +111,9 @@ def test_documents_that_ended_leave_the_others_as_they_are() -> None:
     """The encoder-decoder drops rows of its source as well."""
     for architecture in texts.ARCHITECTURES:
         objective, model, drawn = SPAN[architecture], texts.network(architecture), numbers(40)
-        begun, following = objective.beginning(model, 40)
-        together = written(following, begun, Choice(), drawn, [END])
+        begun, score_next = objective.beginning(model, 40)
+        together = generate_documents(score_next, begun, Choice(), drawn, [END])
         for index in (0, 17, 39):
-            begun, following = objective.beginning(model, 1)
-            (alone,) = written(following, begun, Choice(), drawn[[index]], [END])
+            begun, score_next = objective.beginning(model, 1)
+            (alone,) = generate_documents(score_next, begun, Choice(), drawn[[index]], [END])
             assert alone.tolist() == together[index].tolist()

@@ -12,7 +12,7 @@ from seedbed.configuration.demonstrations import Demonstration
 from seedbed.configuration.yaml import ConfigError
 from seedbed.pipeline.reference_files import read_reference, read_watched
 from seedbed.pipeline.storage import StorageError
-from seedbed.statistics.observed import Cell
+from seedbed.statistics.observed import ObservationKey
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 and some bytes PAR1"])
@@ -30,7 +30,7 @@ def configuration(tmp_path: Path) -> Configuration:
     return found
 
 
-def watch(configuration: Configuration, *lines: str) -> list[Cell]:
+def watch(configuration: Configuration, *lines: str) -> list[ObservationKey]:
     text = "watched:\n" + "".join(f"  - {{{line}}}\n" for line in lines)
     (configuration.root / "config/watched.yaml").write_text(text)
     return read_watched(configuration)
@@ -38,7 +38,9 @@ def watch(configuration: Configuration, *lines: str) -> list[Cell]:
 
 def test_a_number_of_a_demonstration_may_be_watched(configuration: Configuration) -> None:
     of = "study: demonstrations, run: tiny-facts, metric: place, where: {word: in, distance: 3}"
-    assert watch(configuration, of) == [Cell("demonstrations", "tiny-facts", "place", "distance=3;word=in")]
+    assert watch(configuration, of) == [
+        ObservationKey("demonstrations", "tiny-facts", "place", "distance=3;word=in")
+    ]
 
 
 def test_a_watched_demonstration_that_is_not_there_is_refused(configuration: Configuration) -> None:

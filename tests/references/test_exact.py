@@ -40,7 +40,7 @@ def test_predictions_are_distributions(garden: Language, documents: Documents) -
     assert np.exp(predicted).sum(1) == pytest.approx(1, abs=1e-12)
 
 
-def test_what_stands_before_the_window_changes_nothing(garden: Language) -> None:
+def test_tokens_before_the_window_change_nothing(garden: Language) -> None:
     reference = Reference(Options(5), garden)
     rows = [
         reference.log_probabilities(Documents.of([garden.encode(f"<bos> {text} grow the fresh pumpkin from")]))[-1]
@@ -73,7 +73,7 @@ def test_a_hole_is_filled_by_the_exact_posterior(garden: Language, documents: Do
     np.testing.assert_allclose(np.exp(Reference(Options(), garden).fill(some, places)), posterior, atol=1e-12)
 
 
-def test_a_window_fills_a_hole_from_what_stands_before_it(garden: Language) -> None:
+def test_a_window_fills_a_hole_from_the_tokens_before_it(garden: Language) -> None:
     some = Documents.of(
         garden.encode(f"<bos> she picks the {rest} . <eos>") for rest in ("plum", "ripe fig", "rose")
     )

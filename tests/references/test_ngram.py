@@ -39,7 +39,7 @@ def test_bigrams_of_two_documents_by_hand() -> None:
     language = two_words()
     texts = ("<bos> a b . <eos>", "<bos> a a . <eos>")
     reference = Reference(Options(order=2), language, Documents.of(language.encode(text) for text in texts))
-    # Single tokens stand after 2 (a), 1 (b), 2 (.), 1 (<eos>) different ones: discount 2/(2 + 2 * 2) = 1/3, which
+    # Single tokens come after 2 (a), 1 (b), 2 (.), 1 (<eos>) different ones: discount 2/(2 + 2 * 2) = 1/3, which
     # leaves 4/3 of 6, spread evenly over the four. Pairs: <bos> a and . <eos> twice, ab, b., aa and a. once:
     # discount 4/(4 + 2 * 2) = 1/2.
     alone = {"a": 1 / 3, "b": 1 / 6, ".": 1 / 3, "<eos>": 1 / 6}

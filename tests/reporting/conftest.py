@@ -21,8 +21,8 @@ from seedbed.reporting.pages.site import Site
 from seedbed.reporting.results import ShownRun, ShownStudy
 from seedbed.reporting.verdict_tables import Judged
 from seedbed.statistics.claims import Claim, Excluded
-from seedbed.statistics.comparison import Compared
-from seedbed.statistics.observed import Cell
+from seedbed.statistics.comparison import ComparedItem
+from seedbed.statistics.observed import ObservationKey
 from seedbed.statistics.verdicts import Verdict
 
 TEMPLATES = Path(__file__).parents[2] / "report"
@@ -206,7 +206,7 @@ def verdict(name: str, outcome: str, **changes: object) -> Verdict:
     return Verdict(id=name, outcome=outcome, **plain | changes)  # type: ignore[arg-type]
 
 
-LOSS = Cell("garden", "flm", "loss", "sentences=all")
+LOSS = ObservationKey("garden", "flm", "loss", "sentences=all")
 DECLARED = {"check": None, "setting": {"study": "garden", "values": {"runs.flm.model.d_model": 64}}}
 
 
@@ -230,7 +230,7 @@ def judged() -> Judged:
         verdict("objectives:contradicted", "contradicted"),
         verdict("objectives:differs", "differs"),
         verdict("objectives:undecided", "undecided", seeds_needed=17),
-        verdict("objectives:not_run", "not run", evidence=(Cell("garden", "absent", "loss", ""),)),
+        verdict("objectives:not_run", "not run", evidence=(ObservationKey("garden", "absent", "loss", ""),)),
         verdict("objectives:non_finite", "non-finite"),
         verdict("objectives:repeats", "contradicted", chance=False, same_as=("objectives:contradicted",)),
         verdict("objectives:built", "reproduced", by_construction=True),
@@ -311,7 +311,7 @@ def _page(
     runs: tuple[ShownRun, ...] = (trained(), EXACT),
     timings: pd.DataFrame | None = None,
     claims: Judged | None = None,
-    compared: tuple[Compared, ...] = (),
+    compared: tuple[ComparedItem, ...] = (),
     page: str = "study",
     **changes: object,
 ) -> str:

@@ -10,15 +10,17 @@ import pytest
 
 from seedbed.reporting.against_reference import reference_section
 from seedbed.reporting.tables import Status
-from seedbed.statistics.comparison import Compared, Outcome
+from seedbed.statistics.comparison import ComparedItem, ComparisonOutcome
 
 
-def row(outcome: Outcome, seed: int = 0, decides: bool = True) -> Compared:
-    return Compared("row", "garden", "flm", seed, "loss", "", outcome, decides, 1.5, 1.75)
+def row(outcome: ComparisonOutcome, seed: int = 0, decides: bool = True) -> ComparedItem:
+    return ComparedItem("row", "garden", "flm", seed, "loss", "", outcome, decides, 1.5, 1.75)
 
 
-WATCHED = Compared("watched", "garden", "flm", None, "divergence", "", "moved", True, 0.25, 0.5, 0.125, 0.375)
-FLIPPED = Compared("verdict", "", "", None, "objectives:a", "", "moved", True, text="reproduced → contradicted")
+WATCHED = ComparedItem("watched", "garden", "flm", None, "divergence", "", "moved", True, 0.25, 0.5, 0.125, 0.375)
+FLIPPED = ComparedItem(
+    "verdict", "", "", None, "objectives:a", "", "moved", True, text="reproduced → contradicted"
+)
 
 
 def test_without_a_reference_it_says_so() -> None:
@@ -68,7 +70,7 @@ def test_a_verdict_that_moved_leads_to_its_claim(build_page: Callable[..., str],
 
 
 @pytest.mark.parametrize("outcome", ["same", "moved", "missing", "new"])
-def test_every_outcome_of_a_watched_number_has_its_sign(outcome: Outcome) -> None:
+def test_every_outcome_of_a_watched_number_has_its_sign(outcome: ComparisonOutcome) -> None:
     (shown,) = reference_section([replace(WATCHED, outcome=outcome)]).table.rows[0][-1:]
     assert isinstance(shown, Status)
     assert shown.sign

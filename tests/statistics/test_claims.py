@@ -7,7 +7,7 @@ from judging import cell, claim, of
 from pydantic import ValidationError
 
 from seedbed.statistics.claims import Claim, Operand, expand
-from seedbed.statistics.observed import Observed
+from seedbed.statistics.observed import ObservationTable
 from seedbed.statistics.verdicts import Verdict, verdicts
 
 
@@ -99,7 +99,7 @@ def found(said: Claim, value: float | str, metric: str = "size", **condition: st
     text = value if isinstance(value, str) else ""
     number = float("nan") if text else float(value)
     rows = cell("facts", number, metric, text=text, study="demonstrations", **condition)
-    (verdict,) = verdicts({"lecture:it": said}, Observed(rows), {}, ("demonstrations/rebuilt",))
+    (verdict,) = verdicts({"lecture:it": said}, ObservationTable(rows), {}, ("demonstrations/rebuilt",))
     return verdict
 
 
@@ -140,7 +140,7 @@ def test_a_fact_of_a_rebuilt_language_differs_where_it_is_missed() -> None:
     for stated in (7, 3.655):
         rows = cell("rebuilt", 4, "size", study="demonstrations")
         said = {"lecture:it": fact(rebuilt={"size": stated})}
-        (verdict,) = verdicts(said, Observed(rows), {}, ("demonstrations/rebuilt", "garden"))
+        (verdict,) = verdicts(said, ObservationTable(rows), {}, ("demonstrations/rebuilt", "garden"))
         assert verdict.outcome == "differs"
 
 
@@ -160,7 +160,7 @@ def test_all_facts_of_a_claim_must_hold() -> None:
         *cell("facts", 1, "size", study="demonstrations"),
         *cell("more-facts", 3, "size", study="demonstrations"),
     ]
-    assert verdicts({"lecture:it": both}, Observed(rows), {}, ())[0].outcome == "contradicted"
+    assert verdicts({"lecture:it": both}, ObservationTable(rows), {}, ())[0].outcome == "contradicted"
 
 
 def test_a_fact_is_the_check_that_it_stands_for() -> None:

@@ -1,4 +1,4 @@
-"""What counts as moved, and how often a number that did not move is said to have."""
+"""What counts as moved, and how often a number that did not move is reported as moved."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pytest
 
 from seedbed.randomness import stream
 from seedbed.statistics.comparison import (
-    Compared,
+    ComparedItem,
     compare_rows,
     compare_verdicts,
     compare_watched,
     resolutions,
 )
-from seedbed.statistics.observed import Cell, Observed
+from seedbed.statistics.observed import ObservationKey, ObservationTable
 
-CELL = Cell("garden", "flm", "divergence", "")
+CELL = ObservationKey("garden", "flm", "divergence", "")
 
 
 def row(value: float, seed: int | None = 0, **more: object) -> dict[str, object]:
@@ -82,8 +82,10 @@ def test_a_reference_run_has_no_seed_in_either_form() -> None:
     assert outcomes([row(1.0, None)], [row(1.0, math.nan)]) == ["same"]  # type: ignore[arg-type]
 
 
-def watched(now: list[float], then: list[float], **more: object) -> Compared:
-    tables = [Observed([row(value, seed, **more) for seed, value in enumerate(values)]) for values in (now, then)]
+def watched(now: list[float], then: list[float], **more: object) -> ComparedItem:
+    tables = [
+        ObservationTable([row(value, seed, **more) for seed, value in enumerate(values)]) for values in (now, then)
+    ]
     known = resolutions([row(then[0], **more)]) if then else {}
     (one,) = compare_watched([CELL], tables[0], tables[1], known)
     return one
@@ -125,7 +127,7 @@ def test_without_a_change_a_list_of_numbers_moves_in_at_most_five_percent_of_bui
     cells = [CELL._replace(metric=f"m{index}") for index in range(10)]
     for _ in range(builds):
         tables = [
-            Observed(
+            ObservationTable(
                 row(float(value), seed, metric=cell.metric)
                 for cell, values in zip(cells, rng.normal(1, 0.1, (len(cells), seeds)), strict=True)
                 for seed, value in enumerate(values)
@@ -143,7 +145,7 @@ def test_a_large_change_of_one_number_among_many_is_found() -> None:
     then, now = (rng.normal(1, 0.1, (60, seeds)) for seeds in (10, 5))
     now[17] += 1
     tables = [
-        Observed(
+        ObservationTable(
             row(float(value), seed, metric=cell.metric)
             for cell, values in zip(cells, drawn, strict=True)
             for seed, value in enumerate(values)

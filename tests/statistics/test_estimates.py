@@ -6,8 +6,8 @@ import pytest
 from seedbed.statistics.estimates import Mean, Share, Spread
 from seedbed.statistics.intervals import (
     clopper_pearson_interval,
-    predicted_sd,
     sd_interval,
+    sd_prediction_interval,
     t_half_width,
     t_interval,
 )
@@ -32,7 +32,11 @@ def test_more_seeds_like_the_present_ones_narrow_the_interval_and_keep_the_mean(
 
 
 def test_one_seed_has_a_mean_and_no_interval() -> None:
-    for one in (Mean.of([2.0]).interval(0.9), Mean.of([2.0]).predicted(0.9, 1), Mean.of([2.0]).interval(0.9, 5)):
+    for one in (
+        Mean.of([2.0]).interval(0.9),
+        Mean.of([2.0]).prediction_interval(0.9, 1),
+        Mean.of([2.0]).interval(0.9, 5),
+    ):
         assert one.mean == 2.0
         assert not one.defined
     assert not Spread.of([2.0]).interval(0.9).defined
@@ -45,7 +49,7 @@ def test_what_belongs_to_no_seed_is_certain() -> None:
 
 def test_equal_seeds_have_an_interval_of_no_width() -> None:
     assert Mean.of([0.1] * 7).sd == 0
-    assert Mean.of([0.1] * 7).predicted(0.9, 1).high == pytest.approx(0.1)
+    assert Mean.of([0.1] * 7).prediction_interval(0.9, 1).high == pytest.approx(0.1)
     assert Spread.of([0.1] * 7).interval(0.9).high == 0
 
 
@@ -54,7 +58,7 @@ def test_further_runs_lie_in_the_predicted_range_in_95_of_100_cases(runs: int) -
     rng = np.random.default_rng(2)
     inside = []
     for _ in range(4000):
-        range_ = Mean.of(rng.normal(3.0, 0.7, 5).tolist()).predicted(0.95, runs)
+        range_ = Mean.of(rng.normal(3.0, 0.7, 5).tolist()).prediction_interval(0.95, runs)
         inside.append(range_.low <= rng.normal(3.0, 0.7, runs).mean() <= range_.high)
     assert np.mean(inside) == pytest.approx(0.95, abs=0.012)
 
@@ -73,7 +77,7 @@ def test_the_standard_deviation_of_further_runs_lies_in_its_range_in_95_of_100_c
     rng = np.random.default_rng(4)
     inside = []
     for _ in range(4000):
-        range_ = predicted_sd(float(rng.normal(0, 0.7, 5).std(ddof=1)), 5, runs=2)
+        range_ = sd_prediction_interval(float(rng.normal(0, 0.7, 5).std(ddof=1)), 5, runs=2)
         inside.append(range_.low <= rng.normal(0, 0.7, 2).std(ddof=1) <= range_.high)
     assert np.mean(inside) == pytest.approx(0.95, abs=0.012)
 

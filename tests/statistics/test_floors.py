@@ -1,4 +1,4 @@
-"""What no honest run can have is told apart from what chance and rounding do."""
+"""A number below its exact floor is found, and one that chance or rounding explains is not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from seedbed.statistics.floors import below
+from seedbed.statistics.floors import floor_violations
 
 
 def row(metric: str, condition: str, value: float | None, error: float | None = 0.01) -> dict[str, object]:
@@ -28,8 +28,8 @@ def row(metric: str, condition: str, value: float | None, error: float | None = 
         row("cloze_divergence", "method=direct", 0.0, None),
     ],
 )
-def test_what_may_be_is_let_pass(honest: dict[str, object]) -> None:
-    assert below([honest]) == []
+def test_a_possible_number_is_no_violation(honest: dict[str, object]) -> None:
+    assert floor_violations([honest]) == []
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_what_may_be_is_let_pass(honest: dict[str, object]) -> None:
         row("cloze_divergence", "evidence=behind;method=direct", -1e-3),
     ],
 )
-def test_what_cannot_be_is_named(impossible: dict[str, object]) -> None:
-    (found,) = below([row("excess", "sentences=all", 0.1), impossible])
+def test_an_impossible_number_is_named(impossible: dict[str, object]) -> None:
+    (found,) = floor_violations([row("excess", "sentences=all", 0.1), impossible])
     assert (found.study, found.run, found.seed, found.value) == ("garden", "flm", 3, impossible["value"])
     assert found.words.startswith(f"flm, seed 3: {impossible['metric']}")
 
 
 def test_a_reference_run_has_no_seed() -> None:
-    (found,) = below([row("excess", "sentences=all", -1.0) | {"run": "exact", "seed": math.nan}])
+    (found,) = floor_violations([row("excess", "sentences=all", -1.0) | {"run": "exact", "seed": math.nan}])
     assert found.words == ("exact: excess (sentences=all) is -1, below 0 by more than chance allows (-0.05)")

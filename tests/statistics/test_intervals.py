@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from seedbed.statistics.intervals import Interval, deviation, t_interval, wilson_interval
+from seedbed.statistics.intervals import Interval, standard_deviation, t_interval, wilson_interval
 
 
 def test_t_interval_equals_the_textbook_one() -> None:
@@ -48,14 +48,16 @@ def test_equal_seeds_have_a_finite_interval_without_rounding_error() -> None:
 
 
 def test_the_deviation_is_that_of_the_textbook_and_of_equal_values_nothing() -> None:
-    assert deviation([1.0, 2.0, 4.0]) == pytest.approx(math.sqrt(((4 / 3) ** 2 + (1 / 3) ** 2 + (5 / 3) ** 2) / 2))
+    assert standard_deviation([1.0, 2.0, 4.0]) == pytest.approx(
+        math.sqrt(((4 / 3) ** 2 + (1 / 3) ** 2 + (5 / 3) ** 2) / 2)
+    )
     assert np.std([0.1] * 7, ddof=1) > 0
-    assert deviation([0.1] * 7) == 0
+    assert standard_deviation([0.1] * 7) == 0
 
 
 @pytest.mark.parametrize("values", [[], [2.5], [1.0, math.nan], [math.inf, math.inf]])
 def test_too_few_values_and_such_that_are_not_finite_have_no_deviation(values: list[float]) -> None:
-    assert math.isnan(deviation(values))
+    assert math.isnan(standard_deviation(values))
 
 
 def test_the_level_widens_the_interval() -> None:

@@ -1,7 +1,7 @@
-"""Simulated seeds under the null: of every kind of check and reduction, at most 5 % are decided wrongly.
+"""Simulated seeds under the null hypothesis: every kind of check decides wrongly in at most 5 % of cases.
 
-A claim that is true at the very edge must not be contradicted in more than 5 % of cases, one that is false at the
-very edge not reproduced in more.
+A claim that is just true must not be contradicted in more than 5 % of cases. A claim that is just false must not
+be reproduced in more than 5 % of cases.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from judging import Row, cell, of, outcome
 
 TIMES = 2000
 SEEDS = 5
-#: Three standard errors of a share of 5 % among so many.
+#: Three standard errors of a share of 5 % of the simulations.
 NOISE = 3 * float(np.sqrt(0.05 * 0.95 / TIMES))
 
 Draw = Callable[[float], list[float]]
@@ -95,12 +95,12 @@ def band(draw: Draw, rng: np.random.Generator) -> tuple[dict[str, Any], Sequence
 
 
 def mean_of_three(draw: Draw, rng: np.random.Generator) -> tuple[dict[str, Any], Sequence[list[Row]]]:
-    figure = float(rng.normal(2.0, size=3).mean())
-    return {"kind": "band", "of": of("a"), "to": figure, "margin": 99, "lecture_runs": 3}, at(draw, 2.0)
+    stated = float(rng.normal(2.0, size=3).mean())
+    return {"kind": "band", "of": of("a"), "to": stated, "margin": 99, "lecture_runs": 3}, at(draw, 2.0)
 
 
 def curve(draw: Draw, rng: np.random.Generator) -> tuple[dict[str, Any], Sequence[list[Row]]]:
-    """Six figures at once."""
+    """Six stated values at once."""
     cells = [cell("a", draw(2.0), epoch=epoch) for epoch in range(6)]
     where = {"epoch": list(range(6))}
     return {
@@ -112,13 +112,13 @@ def curve(draw: Draw, rng: np.random.Generator) -> tuple[dict[str, Any], Sequenc
 
 
 def perplexity_band(draw: Draw, rng: np.random.Generator) -> tuple[dict[str, Any], Sequence[list[Row]]]:
-    figure = float(np.exp(rng.normal(2.0)))
-    return {"kind": "band", "of": of("a", scale="perplexity"), "to": figure, "margin": 1e9}, at(draw, 2.0)
+    stated = float(np.exp(rng.normal(2.0)))
+    return {"kind": "band", "of": of("a", scale="perplexity"), "to": stated, "margin": 1e9}, at(draw, 2.0)
 
 
 def noise_band(draw: Draw, rng: np.random.Generator) -> tuple[dict[str, Any], Sequence[list[Row]]]:
-    figure = float(rng.normal(2.0, size=2).std(ddof=1))
-    check = {"kind": "band", "of": of("a", seeds="sd"), "to": figure, "margin": 99, "lecture_runs": 2}
+    stated = float(rng.normal(2.0, size=2).std(ddof=1))
+    check = {"kind": "band", "of": of("a", seeds="sd"), "to": stated, "margin": 99, "lecture_runs": 2}
     return check, at(draw, 2.0)
 
 

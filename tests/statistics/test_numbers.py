@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from seedbed.statistics.numbers import number, seeds
+from seedbed.statistics.numbers import number_text, seeds_text
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ from seedbed.statistics.numbers import number, seeds
     ],
 )
 def test_a_number_is_written_as_people_write_it(value: float, text: str) -> None:
-    assert number(value) == text
+    assert number_text(value) == text
 
 
 def test_one_seed_is_singular() -> None:
-    assert [seeds(count) for count in (0, 1, 2)] == ["0 seeds", "1 seed", "2 seeds"]
+    assert [seeds_text(count) for count in (0, 1, 2)] == ["0 seeds", "1 seed", "2 seeds"]

@@ -1,4 +1,4 @@
-"""What the page and `make claim` read of a verdict, and every way in which a claim must not pass."""
+"""The verdict that the page and `make claim` show, and every way in which a claim must not pass."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from judging import cell, claim, judge, of
 
 from seedbed.statistics.claims import Claim
-from seedbed.statistics.observed import Cell, Observed
+from seedbed.statistics.observed import ObservationKey, ObservationTable
 from seedbed.statistics.verdicts import Verdict, expected_wrong, verdicts
 
 CHECKS: dict[str, dict[str, Any]] = {
@@ -76,7 +76,7 @@ def test_duplicated_rows_are_an_error() -> None:
         judge(CHECKS["bound"], cell("a", [1.0]), cell("a", [1.0]))
 
 
-def test_a_verdict_carries_the_numbers_that_decided_and_where_they_stand() -> None:
+def test_a_verdict_has_the_numbers_that_decided_and_their_evidence() -> None:
     check = {"kind": "order", "of": [of("a", where={"window": "outside"}), of("b", where={"window": "outside"})]}
     found = judge(
         check | {"margin": 0.1},
@@ -90,8 +90,8 @@ def test_a_verdict_carries_the_numbers_that_decided_and_where_they_stand() -> No
     assert 0.1 < found.low < 0.35 < found.high
     assert (found.level, found.n, found.expected, found.seeds_needed) == (0.9, 3, "at least 0.1", None)
     assert found.evidence == (
-        Cell("garden", "a", "loss", "window=outside"),
-        Cell("garden", "b", "loss", "window=outside"),
+        ObservationKey("garden", "a", "loss", "window=outside"),
+        ObservationKey("garden", "b", "loss", "window=outside"),
     )
     assert found.explanation == (
         "a loss (window=outside) − b loss (window=outside) is 0.35 over 3 seeds (90 % interval 0.2657 to 0.4343); "
@@ -105,7 +105,7 @@ def test_the_order_of_rows_changes_nothing(check: dict[str, Any]) -> None:
     assert judge(check, rows) == judge(check, rows[::-1])
 
 
-def test_a_row_holds_no_object_that_a_table_could_not() -> None:
+def test_a_row_holds_only_values_that_a_table_can_store() -> None:
     row = judge(CHECKS["bound"], cell("a", [1.0, 1.5])).row()
     assert row["evidence"] == [{"study": "garden", "run": "a", "metric": "loss", "condition": ""}]
     assert row["same_as"] == []
@@ -124,14 +124,14 @@ def test_runs_without_a_seed_in_common_are_not_compared() -> None:
 
 
 @pytest.mark.parametrize("minus", [False, True])
-def test_a_reference_run_stands_beside_every_seed(minus: bool) -> None:
+def test_a_reference_run_is_paired_with_every_seed(minus: bool) -> None:
     check = CHECKS["difference"] if minus else {"kind": "order", "of": [of("a"), of("b")], "margin": -9}
     found = judge(check, cell("a", 1.0), cell("b", [0.5, 0.25, 0.0]))
     assert (found.n, found.estimate) == (3, 0.75)
     assert judge(CHECKS["difference"], cell("a", 1.0), cell("b", 0.5)).n == 0
 
 
-def test_a_chain_is_contradicted_by_its_one_wrong_link_and_names_it() -> None:
+def test_an_order_is_contradicted_by_its_one_wrong_pair_and_names_it() -> None:
     order = {"kind": "order", "of": [of("a", where={"epoch": [1, 2, 3]})], "margin": 0.1}
     cells = [
         cell("a", [mean, mean + 0.01, mean - 0.01], epoch=epoch) for epoch, mean in ((1, 5.0), (2, 3.0), (3, 4.0))
@@ -151,7 +151,7 @@ def test_equivalence_compares_every_pair() -> None:
     assert judge(check, *apart).outcome == "contradicted"
 
 
-def test_a_seed_succeeds_where_each_of_its_numbers_does() -> None:
+def test_a_seed_succeeds_if_each_of_its_numbers_does() -> None:
     where = {"token": ["my", "our"]}
     check = {"kind": "bound", "of": of("a", where=where, seeds="share", passes={"at_most": 0.1}), "at_least": 0.5}
     found = judge(check, cell("a", [0.0] * 5, token="my"), cell("a", [0.0, 0.0, 0.0, 0.2, 0.0], token="our"))
@@ -162,7 +162,7 @@ def test_a_seed_succeeds_where_each_of_its_numbers_does() -> None:
 
 
 @pytest.mark.parametrize(("count", "share"), [(1, 1.0), (2, 0.6), (3, 0.2)])
-def test_a_seed_succeeds_where_as_many_of_its_numbers_do_as_must(count: int, share: float) -> None:
+def test_a_seed_succeeds_if_the_required_count_of_its_numbers_does(count: int, share: float) -> None:
     passes = {"at_least": 0.9, "count": count}
     check = {
         "kind": "bound",
@@ -195,7 +195,7 @@ def test_a_text_is_compared_as_it_is(text: str, outcome: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["exact", "band", "bound"])
-def test_only_a_figure_of_a_rebuilt_study_differs(kind: str) -> None:
+def test_only_a_stated_value_of_a_rebuilt_study_differs(kind: str) -> None:
     wrong = cell("a", [7.0, 7.1, 7.2])
     assert judge(CHECKS[kind], wrong).outcome == "contradicted"
     assert judge(CHECKS[kind], wrong, rebuilt=("farm",)).outcome == "contradicted"
@@ -228,7 +228,7 @@ def test_only_what_other_seeds_could_change_counts_for_chance() -> None:
     assert expected_wrong([decided, decided, undecided]) == pytest.approx(0.1)
 
 
-def test_a_figure_that_is_reproduced_is_compatible_and_no_decision_of_known_error() -> None:
+def test_a_reproduced_stated_value_is_compatible_and_not_counted_as_a_decision() -> None:
     band = {"kind": "band", "of": of("a"), "to": 1.0, "margin": 0.5}
     held, missed = judge(band, cell("a", [1.0, 1.01, 1.02])), judge(band, cell("a", [9.0, 9.01, 9.02]))
     assert (held.outcome, held.compatible, missed.outcome, missed.compatible) == (
@@ -248,7 +248,7 @@ def repeated(*targets: str) -> Claim:
 
 def test_every_claim_has_one_verdict_in_the_order_of_claims() -> None:
     claims = {"l:c": repeated("l:a", "l:b"), "l:b": claim(CHECKS["exact"]), "l:a": claim(CHECKS["bound"])}
-    found = verdicts(claims, Observed(cell("a", [1.5, 1.6, 1.7])), {}, ())
+    found = verdicts(claims, ObservationTable(cell("a", [1.5, 1.6, 1.7])), {}, ())
     assert [one.id for one in found] == list(claims)
     again = found[0]
     assert (again.outcome, again.same_as, again.chance) == ("contradicted", ("l:a", "l:b"), False)
@@ -259,13 +259,13 @@ def test_every_claim_has_one_verdict_in_the_order_of_claims() -> None:
 def test_a_claim_repeats_only_one_with_a_check_of_its_own(target: str) -> None:
     claims = {"l:a": claim(CHECKS["exact"]), "l:again": repeated("l:a"), "l:it": repeated(target)}
     with pytest.raises(ValueError, match=f"l:it: same_as: {target}"):
-        verdicts(claims, Observed([]), {}, ())
+        verdicts(claims, ObservationTable([]), {}, ())
 
 
 def setting(found: dict[str, object] | None, rebuilt: tuple[str, ...] = ()) -> Verdict:
     wanted = {"study": "garden", "values": {"runs.flm.model.layers": 2, "runs.flm.model.tied": True}}
     entry = Claim.model_validate({"says": "x", "section": "1", "setting": wanted})
-    (verdict,) = verdicts({"l:it": entry}, Observed([]), {} if found is None else {"l:it": found}, rebuilt)
+    (verdict,) = verdicts({"l:it": entry}, ObservationTable([]), {} if found is None else {"l:it": found}, rebuilt)
     return verdict
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from seedbed.observations import Scalar, condition_text
 from seedbed.statistics.claims import Claim
-from seedbed.statistics.observed import Observed
+from seedbed.statistics.observed import ObservationTable
 from seedbed.statistics.verdicts import Verdict, verdicts
 from seedbed.statistics.verdicts import judge as judgement
 
@@ -43,11 +43,11 @@ def outcome(check: dict[str, Any], *cells: list[Row]) -> str:
     """The outcome alone, without planning for more seeds."""
     read = claim(check).check
     assert read is not None
-    return judgement(read, Observed(row for one in cells for row in one), ()).outcome
+    return judgement(read, ObservationTable(row for one in cells for row in one), ()).outcome
 
 
 def judge(check: dict[str, Any], *cells: list[Row], rebuilt: tuple[str, ...] = ()) -> Verdict:
     """The verdict of one claim over some cells."""
     rows = [row for one in cells for row in one]
-    (found,) = verdicts({"lecture:it": claim(check)}, Observed(rows), {}, rebuilt)
+    (found,) = verdicts({"lecture:it": claim(check)}, ObservationTable(rows), {}, rebuilt)
     return found

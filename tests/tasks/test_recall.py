@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seedbed.documents import Documents
-from seedbed.tasks.recall import DISTRACTORS, KEYS, QUERY, VOCABULARY, Options, Task, questions, sequences
+from seedbed.tasks.recall import DISTRACTORS, KEYS, QUERY, VOCABULARY, Options, Task, balanced_sequences, sequences
 
 
 def sampled_distances(distances: str, documents: int, batch: int = 64) -> np.ndarray:
@@ -38,7 +38,7 @@ def test_a_moved_key_has_its_distractors_on_both_sides(distance: int, data: st.D
     assert (found[:, before] == found[:, -1]).all()
 
 
-def test_the_key_cannot_stand_behind_the_query() -> None:
+def test_the_key_cannot_come_after_the_query() -> None:
     with pytest.raises(ValueError, match="before: 4 of 3 distractors"):
         sequences(np.random.default_rng(0), 1, 3, before=4)
 
@@ -52,8 +52,8 @@ def test_distractors_tell_nothing_of_the_key() -> None:
 
 
 @pytest.mark.parametrize("before", [0, 2, 5])
-def test_questions_are_sequences_with_every_key_alike(before: int) -> None:
-    found, drawn = (make(np.random.default_rng(0), 40, 5, before) for make in (questions, sequences))
+def test_balanced_sequences_have_every_key_equally_often(before: int) -> None:
+    found, drawn = (make(np.random.default_rng(0), 40, 5, before) for make in (balanced_sequences, sequences))
     assert np.bincount(found[:, before]).tolist() == [5] * KEYS
     assert (found[:, -1] == found[:, before]).all()
     found[:, [before, -1]] = drawn[:, [before, -1]]

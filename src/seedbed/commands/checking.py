@@ -14,8 +14,8 @@ from pathlib import Path
 
 from seedbed.pipeline import reference_files, storage
 from seedbed.pipeline.plan import Plan
-from seedbed.statistics.comparison import Compared
-from seedbed.statistics.floors import Below, below
+from seedbed.statistics.comparison import ComparedItem
+from seedbed.statistics.floors import FloorViolation, floor_violations
 
 SAME, MOVED, INCOMPLETE = 0, 1, 3
 #: Outcomes of what stands in these results and in a reference, or should.
@@ -43,7 +43,7 @@ def check(plan: Plan, junit: Path | None) -> int:
         print("Run `make report` first, with the same STUDY and SEEDS.")
         return INCOMPLETE
     found = plan.comparison.read()
-    impossible = below(plan.observations.read().to_pylist())
+    impossible = floor_violations(plan.observations.read().to_pylist())
     if junit:
         junit.parent.mkdir(parents=True, exist_ok=True)
         storage.write_text(junit, junit_xml(found, impossible))
@@ -63,7 +63,7 @@ def check(plan: Plan, junit: Path | None) -> int:
     return INCOMPLETE
 
 
-def summary(found: Sequence[Compared]) -> str:
+def summary(found: Sequence[ComparedItem]) -> str:
     """What was compared, what moved, and what to do about it."""
     lines = []
     for tier, kind in _KINDS.items():
@@ -90,7 +90,7 @@ def _first(lines: Iterable[str]) -> list[str]:
     return found[:_SHOWN] + more
 
 
-def line(one: Compared) -> str:
+def line(one: ComparedItem) -> str:
     """One thing that moved, in words."""
     if one.outcome == "missing":
         return f"{one.place}: was {one.reference if one.reference is not None else one.text}, is missing"
@@ -101,12 +101,12 @@ def line(one: Compared) -> str:
     return f"{one.place}: was {before}, is {now}{expected}"
 
 
-def junit_xml(found: Iterable[Compared], impossible: Iterable[Below] = ()) -> str:
+def junit_xml(found: Iterable[ComparedItem], impossible: Iterable[FloorViolation] = ()) -> str:
     """The comparison as JUnit XML: a test a watched number and verdict, and one a metric of a run for the rows.
 
     Numbers below their exact floor are failed tests of their own.
     """
-    cases: dict[tuple[str, str, str], list[Compared]] = defaultdict(list)
+    cases: dict[tuple[str, str, str], list[ComparedItem]] = defaultdict(list)
     for one in found:
         group = f"{one.study}/{one.run}" if one.study else "claims"
         name = one.metric if one.tier == "row" else one.place

@@ -15,7 +15,7 @@ from seedbed.configuration.validation import together, validate
 from seedbed.configuration.yaml import ConfigError, read
 from seedbed.messages import nearest, quote, unexpected
 from seedbed.observations import DEMONSTRATIONS, Scalar, condition_text
-from seedbed.statistics.claims import Claim, ClaimsFile, Excluded, ExcludedFile, Operand, Settings, expand
+from seedbed.statistics.claims import Claim, ClaimsFile, Excluded, ExcludedFile, Operand, StatedSettings, expand
 
 EXCLUDED = "excluded"
 
@@ -203,7 +203,7 @@ def settings(claims: Claims, configuration: Configuration) -> dict[str, dict[str
     return {name: values for name, values in found if values is not None}
 
 
-def _set(setting: Settings, configuration: Configuration, place: str) -> dict[str, object] | None:
+def _set(setting: StatedSettings, configuration: Configuration, place: str) -> dict[str, object] | None:
     """What the study says at each path of the setting; None where the study is not built now."""
     if not _built(setting.study, configuration, place):
         return None

@@ -1,1 +1,1 @@
-"""Decoding: which token comes next, and many documents written side by side, token by token."""
+"""Decoding: choose the next token, and write many documents in parallel, token by token."""

@@ -1,6 +1,7 @@
-"""Which token comes next, given what a model expects and one random number (objectives 5.3).
+"""Choose the next token from a model's logits and a random number (objectives 5.3).
 
-The number is handed in, not drawn: so a document depends on its own numbers alone, not on its neighbours.
+The random number is an argument. A document then depends on its own random numbers only, and not on the documents
+that are written with it.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from seedbed.messages import nearest
 
 @dataclass(frozen=True)
 class Choice:
-    """Sampling, from what is left after three cuts in this order; by default there is none.
+    """How the next token is sampled. The options apply in the order below; the defaults change nothing.
 
     Attributes:
-        temperature: What logits are divided by. At 0 the most probable token is taken: greedy decoding.
-        top_k: Only so many of the most probable tokens may come; 0 sets no limit.
-        top_p: Only the fewest most probable tokens that together have this probability may come, one at least
-            (nucleus sampling; Holtzman et al. 2020, section 3.1); 1 sets no limit.
+        temperature: The logits are divided by it. At 0 the most probable token is chosen: greedy decoding.
+        top_k: Only this number of the most probable tokens is possible; 0 sets no limit.
+        top_p: Only the smallest set of most probable tokens that together have this probability is possible, at
+            least one (nucleus sampling; Holtzman et al. 2020, section 3.1); 1 sets no limit.
 
-    Of tokens that are equally probable, those of lower id are kept first.
+    Of equally probable tokens, those with a lower id are kept first.
 
     Raises:
-        ValueError: an option out of its range.
+        ValueError: an option is out of its range.
     """
 
     temperature: float = 1.0
@@ -45,30 +46,30 @@ class Choice:
 
     @staticmethod
     def read(text: str) -> Choice:
-        """``sampling``, ``greedy``, or cuts such as ``top-p 0.95`` and ``temperature 0.7, top-k 10``.
+        """Read ``sampling``, ``greedy``, or options such as ``top-p 0.95`` and ``temperature 0.7, top-k 10``.
 
         Raises:
-            ValueError: anything else; the message says what.
+            ValueError: the text is anything else; the message names the wrong part.
         """
         if text in _NAMED:
             return _NAMED[text]
         found: dict[str, float] = {}
         for part in text.split(", "):
             name, _, value = part.partition(" ")
-            if name not in _CUTS:
-                raise ValueError(f"decoding {text!r}: {name!r}: {nearest(name, {*_CUTS, *_NAMED})}")
-            found[_CUTS[name]] = _number(value, int if name == "top-k" else float, text)
+            if name not in _OPTIONS:
+                raise ValueError(f"decoding {text!r}: {name!r}: {nearest(name, {*_OPTIONS, *_NAMED})}")
+            found[_OPTIONS[name]] = _number(value, int if name == "top-k" else float, text)
         return Choice(**found)  # type: ignore[arg-type]
 
     def probabilities(self, logits: Numbers) -> Numbers:
-        """[rows, vocabulary], what is left of the softmax of the logits (or log probabilities), adding up to 1.
+        """[rows, vocabulary], the probability of each token, from logits or log probabilities; rows add up to 1.
 
         Raises:
             ValueError: a row has a NaN, or no finite logit.
         """
         best = logits.max(1, keepdims=True)
         if not np.isfinite(best).all():
-            raise ValueError("logits that are NaN, or all minus infinity, say nothing of the next token")
+            raise ValueError("logits that are NaN, or all minus infinity, give no next token")
         with np.errstate(over="ignore"):
             weights = np.exp((logits - best) / (self.temperature or 1.0))
         order = np.argsort(-logits, axis=1, kind="stable")
@@ -76,13 +77,13 @@ class Choice:
         ranked[:, self._limit(logits.shape[1]) :] = 0
         if self.top_p < 1:
             before = np.cumsum(ranked, 1) - ranked
-            before[:, 0] = -1  # the most probable token always stays
+            before[:, 0] = -1  # the most probable token is always kept
             ranked[before >= self.top_p * ranked.sum(1, keepdims=True)] = 0
         np.put_along_axis(weights, order, ranked, 1)
         return np.asarray(weights / weights.sum(1, keepdims=True))
 
     def tokens(self, logits: Numbers, uniforms: Numbers) -> Tokens:
-        """[rows], the token of each row: the first whose cumulative probability is above the row's uniform number.
+        """[rows], the next token of each row: the first whose cumulative probability exceeds the uniform number.
 
         Args:
             logits: [rows, vocabulary].
@@ -92,7 +93,7 @@ class Choice:
             ValueError: see `probabilities`.
         """
         total = np.cumsum(self.probabilities(logits), 1)
-        # Divided by its last value, so that a number just below 1 never falls behind the last possible token.
+        # Divided by its last value, so that a number just below 1 still selects a possible token.
         below: Tokens = (total / total[:, -1:] <= uniforms[:, None]).sum(1)
         return below
 
@@ -101,7 +102,7 @@ class Choice:
 
 
 _NAMED = {"sampling": Choice(), "greedy": Choice(temperature=0.0)}
-_CUTS = {"temperature": "temperature", "top-k": "top_k", "top-p": "top_p"}
+_OPTIONS = {"temperature": "temperature", "top-k": "top_k", "top-p": "top_p"}
 
 
 def _number(value: str, kind: type[int] | type[float], text: str) -> float:

@@ -1,4 +1,4 @@
-"""What may follow documents that grow side by side, token by token."""
+"""Score the next token of many documents that are written in parallel."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from seedbed.documents import Documents, Tokens
 
 Numbers = NDArray[np.float64]
 
-#: From the documents that still grow, [growing] indices in ascending order, and all their tokens so far,
-#: [growing, length], to the logits or log probabilities of what follows each, [growing, vocabulary]. A document
-#: that was left out once does not come again.
-Following = Callable[[Tokens, Tokens], Numbers]
+#: A function of the unfinished documents, [growing] indices in ascending order, and of all their tokens so far,
+#: [growing, length]. It returns the logits or log probabilities of the next token of each, [growing, vocabulary].
+#: A document that is missing in one call is missing in all later calls.
+NextTokenScorer = Callable[[Tokens, Tokens], Numbers]
 
 
-def predicted(log_probabilities: Callable[[Documents], Numbers]) -> Following:
-    """What follows by whole predictions, [tokens, vocabulary]: each step reads all tokens so far again."""
+def scorer_from_predictions(log_probabilities: Callable[[Documents], Numbers]) -> NextTokenScorer:
+    """A scorer from a function that gives [tokens, vocabulary]; each step reads all tokens so far again."""
 
-    def following(growing: Tokens, texts: Tokens) -> Numbers:
+    def score_next(growing: Tokens, texts: Tokens) -> Numbers:
         last = texts.shape[1] * np.arange(1, len(texts) + 1) - 1
-        found: Numbers = log_probabilities(rectangle(texts))[last]
+        found: Numbers = log_probabilities(rows_as_documents(texts))[last]
         return found
 
-    return following
+    return score_next
 
 
-def rectangle(texts: Tokens) -> Documents:
+def rows_as_documents(texts: Tokens) -> Documents:
     """The rows of a matrix [documents, length] as documents."""
     return Documents(texts.ravel(), texts.shape[1] * np.arange(len(texts) + 1))

@@ -1,4 +1,4 @@
-"""What follows documents that a causal network writes, one step a token: nothing is read twice."""
+"""Score the next token with a causal network that keeps its state, so that it reads each token once."""
 
 from __future__ import annotations
 
@@ -12,41 +12,43 @@ from torch import Tensor
 from seedbed.decoding.following import Numbers
 from seedbed.documents import Tokens
 
-#: What a network remembers of documents side by side: a tensor with a row a document, a list or tuple of states,
-#: or whatever has ``take(rows)``.
-State = Any
+#: What a network remembers of a batch of documents: a tensor with one row for each document, a list or tuple of
+#: states, or an object with a method ``take(rows)``.
+NetworkState = Any
 
 
 class Network(Protocol):
-    """Whatever reads documents side by side, one token of each at a time."""
+    """A network that reads one token of each document at a time."""
 
-    def step(self, tokens: Int[Tensor, " batch"], state: State) -> tuple[Float[Tensor, "batch vocabulary"], State]:
-        """Logits for what follows one more token each, and the state after it."""
+    def step(
+        self, tokens: Int[Tensor, " batch"], state: NetworkState
+    ) -> tuple[Float[Tensor, "batch vocabulary"], NetworkState]:
+        """Read one more token of each document; return the logits of the next token, and the new state."""
         ...
 
 
-class Steps:
-    """A `following.Following` that remembers what it has read.
+class StepwiseScorer:
+    """A `following.NextTokenScorer` that keeps the state of the network between steps.
 
-    Documents that grow no more are dropped once they are half of those it remembers. Dropping copies the memory of
-    the others, so that all times together copy no more documents than there were.
+    Finished documents are dropped when they are at least half of the documents in the state. Dropping copies the
+    states of the others; in total, no more states are copied than there were documents.
     """
 
-    def __init__(self, network: Network, state: State, documents: int) -> None:
-        """Begin with the state before any token of so many documents."""
+    def __init__(self, network: Network, state: NetworkState, documents: int) -> None:
+        """Begin with the state of this number of documents before any token is read."""
         self.network, self.state = network, state
         self.remembered, self.read = np.arange(documents), 0
 
     def __call__(self, growing: Tokens, texts: Tokens) -> Numbers:
-        """[growing, vocabulary], the logits of what follows, in double precision.
+        """[growing, vocabulary], the logits of the next tokens, in double precision.
 
         Args:
             growing: [growing], ascending indices of the documents.
-            texts: [growing, length], all their tokens so far, at least one of them new.
+            texts: [growing, length], all their tokens so far; at least one of each is new.
         """
         places = np.searchsorted(self.remembered, growing)
         if 2 * len(growing) <= len(self.remembered):
-            self.state = taken(self.state, torch.from_numpy(places))
+            self.state = take_rows(self.state, torch.from_numpy(places))
             self.remembered, places = growing, np.arange(len(growing))
         tokens = np.zeros((len(self.remembered), texts.shape[1]), np.int64)
         tokens[places] = texts
@@ -56,8 +58,8 @@ class Steps:
         return np.asarray(logits.double().numpy()[places])
 
 
-def taken(state: State, rows: Int[Tensor, " rows"]) -> State:
-    """The state of some of the documents."""
+def take_rows(state: NetworkState, rows: Int[Tensor, " rows"]) -> NetworkState:
+    """The state of the documents in these rows."""
     if isinstance(state, list | tuple):
-        return type(state)(taken(part, rows) for part in state)
+        return type(state)(take_rows(part, rows) for part in state)
     return state[rows] if isinstance(state, Tensor) else state.take(rows)

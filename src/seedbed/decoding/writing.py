@@ -1,4 +1,4 @@
-"""Documents written side by side, token by token, until each is stopped. It knows no model."""
+"""Write many documents in parallel, token by token, until each is finished. This module knows no model."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from collections.abc import Sequence
 import numpy as np
 
 from seedbed.decoding.choice import Choice
-from seedbed.decoding.following import Following, Numbers
+from seedbed.decoding.following import NextTokenScorer, Numbers
 from seedbed.documents import Documents
 
 
-def uniforms(rng: np.random.Generator, documents: int, longest: int) -> Numbers:
-    """[documents, longest], one number for each token that may be written.
+def draw_uniforms(rng: np.random.Generator, documents: int, longest: int) -> Numbers:
+    """[documents, longest], a uniform random number for each token that may be written.
 
-    A larger ``longest`` leaves the numbers of the first steps as they are.
+    A larger ``longest`` does not change the numbers of the first steps.
     """
     return np.asarray(rng.random((longest, documents)).T)
 
 
-def written(
-    following: Following, begun: Sequence[int], choice: Choice, uniforms: Numbers, stops: Sequence[int]
+def generate_documents(
+    score_next: NextTokenScorer, begun: Sequence[int], choice: Choice, uniforms: Numbers, stops: Sequence[int]
 ) -> Documents:
-    """Documents from one beginning, each to the first stop that is written, or to as many tokens as are allowed.
+    """Write documents from the same first tokens, each until a stop token or the largest length.
 
     Args:
-        following: What may come next.
-        begun: The tokens that all begin with; they are given and stop nothing.
+        score_next: Scores the next tokens.
+        begun: The first tokens of every document; a stop token among them does not end it.
         choice: How the next token is chosen.
-        uniforms: [documents, longest], the numbers that choose; at most ``longest`` tokens are written.
-        stops: The tokens behind which a document grows no more.
+        uniforms: [documents, longest], the random numbers of the choices; at most ``longest`` tokens are written.
+        stops: A document ends after any of these tokens.
     """
     documents, longest = uniforms.shape
     texts = np.zeros((documents, len(begun) + longest), np.int64)
@@ -38,9 +38,9 @@ def written(
     for step, end in enumerate(range(len(begun), len(begun) + longest)):
         if not growing.size:
             break
-        tokens = choice.tokens(following(growing, texts[growing, :end]), uniforms[growing, step])
+        tokens = choice.tokens(score_next(growing, texts[growing, :end]), uniforms[growing, step])
         texts[growing, end] = tokens
         lengths[growing] += 1
         growing = growing[~np.isin(tokens, stops)]
-    filled = np.arange(texts.shape[1]) < lengths[:, None]
-    return Documents(texts[filled], np.concatenate([[0], np.cumsum(lengths)]))
+    inside = np.arange(texts.shape[1]) < lengths[:, None]
+    return Documents(texts[inside], np.concatenate([[0], np.cumsum(lengths)]))

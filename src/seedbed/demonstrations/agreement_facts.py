@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seedbed.languages.agreement import beginnings
+from seedbed.languages.agreement import sentence_prefixes
 from seedbed.languages.automaton import Language
 from seedbed.languages.lengths import length_distribution
 from seedbed.observations import Observation
@@ -53,7 +53,7 @@ def demonstrate(options: Options, *, language: Language) -> Iterator[Observation
     yield Observation("longest_share", lengths[-1], unit="share")
     yield Observation("most_attractors", _most_attractors(language), unit="count")
     for attractors in range(options.most_attractors + 1):
-        query = int(beginnings(language, attractors, "opposite", 1).documents.lengths[0])
+        query = int(sentence_prefixes(language, attractors, "opposite", 1).documents.lengths[0])
         condition = {"attractors": attractors}
         yield Observation("query_position", query, condition, "position")
         yield Observation("subject_distance", query + 1 - _SUBJECT, condition, "token")
@@ -67,5 +67,5 @@ def _most_attractors(language: Language) -> int:
 
 
 def _possible(language: Language, attractors: int) -> bool:
-    documents = beginnings(language, attractors, "opposite", 1).documents
+    documents = sentence_prefixes(language, attractors, "opposite", 1).documents
     return bool(np.all(language.states(documents) != language.dead))

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from seedbed.decoding.following import rectangle
+from seedbed.decoding.following import rows_as_documents
 from seedbed.documents import Documents
 from seedbed.models.embedding import Embedding
 from seedbed.models.inspection import longest_document
@@ -102,7 +102,7 @@ def _of_network(network: nn.Module, of: dict[str, str], options: Options) -> Ite
 def questions(distance: int, number: int) -> Documents:
     """Sequences with their answers, the same for all networks and seeds; evaluations of recall ask the same."""
     rng = stream(0, f"recall of {distance} distractors, 0 before the key")
-    return rectangle(recall.questions(rng, number, distance))
+    return rows_as_documents(recall.balanced_sequences(rng, number, distance))
 
 
 def _exponent(norms: dict[int, float], options: Options) -> float:

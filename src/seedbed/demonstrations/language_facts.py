@@ -80,23 +80,23 @@ def _entropies(sentences: Sentences) -> Iterator[Observation]:
 
 def _lengths(sentences: Sentences, options: Options) -> Iterator[Observation]:
     slot = options.slot
-    beyond = exact.share_beyond(sentences, slot, options.antecedent, options.window)
+    beyond = exact.share_beyond_window(sentences, slot, options.antecedent, options.window)
     yield Observation("expected_length", sentences.language.expected_length(), unit="token")
     yield Observation("sentence_length", sentences.mean_length, unit="token")
-    yield Observation("slot_tokens_per_1000", 1000 * exact.tokens_a_document(sentences, slot), unit="count")
+    yield Observation("slot_tokens_per_1000", 1000 * exact.tokens_per_document(sentences, slot), unit="count")
     yield Observation("visible_positions", exact.visible_positions(sentences, slot), unit="position")
     yield Observation("out_of_window_share", beyond, unit="share")
 
 
 def _words(sentences: Sentences, options: Options) -> Iterator[Observation]:
     slot, antecedent = options.slot, options.antecedent
-    combinations = words.withheld_combinations(sentences, (options.verb, options.noun), antecedent)
+    combinations = words.withheld_combination_count(sentences, (options.verb, options.noun), antecedent)
     shares = words.slot_distribution(sentences, options.noun)
     yield Observation("withheld_pairs", combinations, unit="count")
     yield Observation("withheld_token_share", exact.withheld_share(sentences), unit="share")
     yield Observation("nouns", len(shares), unit="count")
     yield Observation("noun_zipf_exponent", words.zipf_exponent(shares), unit="exponent")
-    known = words.known_within(sentences, slot, antecedent, options.window)
+    known = words.window_probability(sentences, slot, antecedent, options.window)
     for name, probability in zip(("inside", "outside"), known, strict=True):
         yield Observation("slot_floor", probability, {"window": name}, "share")
 
@@ -107,19 +107,21 @@ def _examples(sentences: Sentences, options: Options) -> Iterator[Observation]:
         right = language.first_error(language.encode(sentence)) is None
         yield Observation("grammatical", float(right), {"sentence": sentence}, "share")
     for pair in options.pairs:
-        withheld = words.never_together(sentences, pair)
+        withheld = words.never_together_in_training(sentences, pair)
         yield Observation("withheld", float(withheld), {"pair": pair}, "share")
     for word in options.words:
         yield from _after(language, word, options)
     if options.agreement:
         agreeing = [pair.split() for pair in options.agreement]
-        decided = [words.agreement(sentences, options.slot, options.antecedent, *pair) for pair in agreeing]
+        decided = [
+            words.agreement_probability(sentences, options.slot, options.antecedent, *pair) for pair in agreeing
+        ]
         yield Observation("slot_decided", min(decided), unit="share")
 
 
 def _after(language: Language, word: str, options: Options) -> Iterator[Observation]:
     """What follows a word: any word of the slot together, and each of the other words."""
-    following = words.follows(language, word)
+    following = words.distribution_after(language, word)
     together = float(following[language.candidates(options.slot)].sum())
     yield Observation("after", together, {"word": word, "next": options.slot}, "share")
     for other in options.next_words:

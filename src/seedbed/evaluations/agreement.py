@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.languages import agreement
-from seedbed.languages.agreement import Beginnings
+from seedbed.languages.agreement import SentencePrefixes
 from seedbed.measuring.context import Context, Predictor
 from seedbed.measuring.verb_hits import hits
 from seedbed.messages import require_at_least
@@ -51,7 +51,7 @@ def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[O
     numbers: agreement.Attractors
     for numbers in ("opposite", "mixed"):
         for attractors in range(options.most_attractors + 1):
-            test = agreement.beginnings(context.language, attractors, numbers, options.pairs)
+            test = agreement.sentence_prefixes(context.language, attractors, numbers, options.pairs)
             scores = hits(model, test)
             for part, chosen in _parts(test, numbers):
                 counted = chosen & ~np.isnan(scores)
@@ -62,7 +62,7 @@ def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[O
                     )
 
 
-def _parts(test: Beginnings, numbers: str) -> Iterator[tuple[dict[str, str], NDArray[np.bool_]]]:
+def _parts(test: SentencePrefixes, numbers: str) -> Iterator[tuple[dict[str, str], NDArray[np.bool_]]]:
     """What is added to the condition, and the sentences that it holds for."""
     subject, nearest = test.numbers[:, 0], test.numbers[:, -1]
     yield {}, np.ones(len(subject), dtype=np.bool_)

@@ -20,7 +20,7 @@ from seedbed.documents import Documents, Tokens
 from seedbed.measuring.context import Context, Continuer
 from seedbed.measuring.holes import Holes, Numbers, count_documents_read, draw_holes, forwards, score_holes
 from seedbed.messages import require_positive
-from seedbed.objectives.scoring import among
+from seedbed.objectives.scoring import restrict_to_words
 from seedbed.observations import Observation, Scalar
 
 #: Holes at once: a reference run has all predictions of so many times 87 documents in memory.
@@ -62,7 +62,7 @@ def filled(model: Continuer, holes: Holes, documents: Documents) -> Numbers:
     words, indices = holes.language.vocabulary.word_ids, np.arange(len(documents))
     pieces = (indices[start : start + _PIECE] for start in range(0, len(documents), _PIECE))
     each = [_scores(model, documents.take(some), holes.places[some], words) for some in pieces]
-    return among(np.concatenate(each), words, len(holes.language.vocabulary))
+    return restrict_to_words(np.concatenate(each), words, len(holes.language.vocabulary))
 
 
 def _scores(model: Continuer, documents: Documents, places: Tokens, words: Tokens) -> Numbers:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents, Tokens
 from seedbed.languages.automaton import Language
-from seedbed.languages.infilling import log_probabilities
+from seedbed.languages.infilling import hole_log_probabilities
 from seedbed.measuring.context import Context, Infiller
 from seedbed.measuring.sentence_ends import periods
 from seedbed.messages import require_positive
@@ -71,4 +71,4 @@ def _places(documents: Documents, words: int) -> Tokens:
 def _language_loss(language: Language, documents: Documents, words: int) -> NDArray[np.float64]:
     """[documents], kept from one seed of a run to the next."""
     sizes = np.full(len(documents), words)
-    return -log_probabilities(language, documents, _places(documents, words), sizes)
+    return -hole_log_probabilities(language, documents, _places(documents, words), sizes)

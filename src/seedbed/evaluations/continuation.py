@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seedbed.documents import Documents, Tokens, split
+from seedbed.documents import Documents, Tokens, split_each
 from seedbed.measuring.context import Context, Continuer
 from seedbed.measuring.sentence_ends import periods
 from seedbed.observations import Observation, mean
@@ -52,4 +52,4 @@ def _second_sentences(test: Documents) -> tuple[Documents, Tokens]:
     """The documents that have a second sentence, up to its period, and the place where it begins in each."""
     having, ends = periods(test, 2)
     starts = periods(test, 1)[1][having] + 1
-    return split(test.take(having), np.asarray(ends + 1))[0], starts
+    return split_each(test.take(having), np.asarray(ends + 1))[0], starts

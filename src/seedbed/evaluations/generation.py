@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seedbed.decoding.choice import Choice
-from seedbed.decoding.writing import uniforms, written
+from seedbed.decoding.writing import draw_uniforms, generate_documents
 from seedbed.documents import Documents
 from seedbed.languages.automaton import BOUNDARY, Language
-from seedbed.languages.exact import antecedents
+from seedbed.languages.exact import antecedent_distances
 from seedbed.languages.vocabulary import BEGIN, END, PERIOD
 from seedbed.measuring.context import Context, Writer
 from seedbed.messages import require_positive
@@ -55,10 +55,10 @@ def evaluate(model: Writer, context: Context, options: Options) -> Iterator[Obse
     All runs of a seed choose by the same random numbers, and so do all decodings.
     """
     sentences = options.per_document * len(context.test)
-    numbers = uniforms(stream(context.seed, "generation"), sentences, options.longest)
+    numbers = draw_uniforms(stream(context.seed, "generation"), sentences, options.longest)
     for name, choice in options.choices().items():
-        begun, following = model.beginning(sentences)
-        documents = written(following, begun, choice, numbers, (PERIOD, END))
+        begun, score_next = model.beginning(sentences)
+        documents = generate_documents(score_next, begun, choice, numbers, (PERIOD, END))
         found = Documents.of(document[len(begun) :] for document in documents)
         yield from measured(context.language, found, {"decoding": name}, options)
 
@@ -104,7 +104,7 @@ def _distances(
 ) -> NDArray[np.int64]:
     """[sentences], how far back the antecedent of a wrong word in the slot is; 0 where the error is another."""
     texts = Documents.of([BEGIN, *sentence] for sentence in sentences)
-    places, distances = antecedents(language, texts, options.slot, options.antecedent)
+    places, distances = antecedent_distances(language, texts, options.slot, options.antecedent)
     found, wrong = np.zeros(len(sentences), np.int64), np.array([error == options.slot for error in errors])
     found[texts.owners[places]] = distances * wrong[texts.owners[places]]
     return found

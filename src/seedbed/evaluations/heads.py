@@ -43,12 +43,12 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
     on the seed. Beside them ``uniform_share``, what a group would have if all positions had the same. The position
     that looks is the last attractor; the group ``attractors`` are the others.
     """
-    test = agreement.beginnings(context.language, options.attractors, "opposite", options.pairs)
+    test = agreement.sentence_prefixes(context.language, options.attractors, "opposite", options.pairs)
     model.network.eval()
     last = torch.from_numpy(test.documents.offsets[1:] - 1)
     weights = attention(model.network, pack(test.documents), last)
     positions = int(test.documents.lengths[0])
-    for group, places in agreement.places(options.attractors).items():
+    for group, places in agreement.position_groups(options.attractors).items():
         if not places:
             continue
         yield Observation("uniform_share", len(places) / positions, {"group": group}, "share")

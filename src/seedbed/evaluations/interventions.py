@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from seedbed.documents import Documents
 from seedbed.languages import agreement
-from seedbed.languages.agreement import Beginnings
+from seedbed.languages.agreement import SentencePrefixes
 from seedbed.measuring.context import Context
 from seedbed.measuring.trained import TrainedModel
 from seedbed.measuring.verb_hits import hits
@@ -50,10 +50,10 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
     is left. ``ablated_accuracy`` by the head, or all heads of a layer, that gives zeros instead of what it
     gathers; both count from 1.
     """
-    test = agreement.beginnings(context.language, options.attractors, "opposite", options.pairs)
+    test = agreement.sentence_prefixes(context.language, options.attractors, "opposite", options.pairs)
     layers = range(len(attention_layers(model.network)))
     yield _measured(model, test, "cut_accuracy", {"cut": "nothing"}, {})
-    for group, places in agreement.places(options.attractors).items():
+    for group, places in agreement.position_groups(options.attractors).items():
         if places and group != "last attractor":
             yield _measured(model, test, "cut_accuracy", {"cut": group}, dict.fromkeys(layers, cut(places)))
     yield _unseen_change(model, context, options)
@@ -63,8 +63,8 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
 
 def _unseen_change(model: TrainedModel, context: Context, options: Options) -> Observation:
     """Of sentences that differ in the subject alone, each kind predicted by itself, so that rounding is alike."""
-    test = agreement.beginnings(context.language, options.attractors, "mixed", options.pairs)
-    subject, each = cut(agreement.places(options.attractors)["subject"]), np.arange(len(test.documents))
+    test = agreement.sentence_prefixes(context.language, options.attractors, "mixed", options.pairs)
+    subject, each = cut(agreement.position_groups(options.attractors)["subject"]), np.arange(len(test.documents))
     with restricted(model.network, dict.fromkeys(range(len(attention_layers(model.network))), subject)):
         singular, plural = (_predicted(model, test.documents.take(kind)) for kind in (each[::2], each[1::2]))
     return Observation("cut_change", float(np.abs(singular - plural).max()), {"cut": "subject"}, "nat")
@@ -77,7 +77,7 @@ def _predicted(model: TrainedModel, documents: Documents) -> NDArray[np.float64]
 
 def _measured(
     model: TrainedModel,
-    test: Beginnings,
+    test: SentencePrefixes,
     metric: str,
     condition: Mapping[str, Scalar],
     forbidden: Mapping[int, Forbidden],

@@ -55,9 +55,9 @@ def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[O
     targets = context.test.positions > 0
     document = context.test.owners[targets]
     yield from _means(scores, "all", np.ones(len(document), dtype=np.bool_), document)
-    if context.language.redrawn is None:
+    if context.language.without_withheld is None:
         return
-    withheld = context.language.withheld(context.test)[targets]
+    withheld = context.language.withheld_tokens(context.test)[targets]
     yield from _means(scores, "withheld", withheld, document)
     yield from _means(scores, "other", ~withheld, document)
     yield mean("token_share", withheld, unit="share", clusters=document)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from seedbed.batching import pack
-from seedbed.decoding.following import rectangle
+from seedbed.decoding.following import rows_as_documents
 from seedbed.documents import Tokens
 from seedbed.measuring.context import TaskContext
 from seedbed.measuring.recall_questions import Questions, ask, questions_each, readable, require_rising
@@ -80,7 +80,7 @@ def look(network: nn.Module, asked: Questions) -> NDArray[np.float64]:
 
 
 def _at_the_query(network: nn.Module, questions: Tokens) -> Float[Tensor, "layers few heads positions"]:
-    documents = rectangle(questions)
+    documents = rows_as_documents(questions)
     return attention(network, pack(documents), torch.from_numpy(documents.offsets[1:] - 1))[
         ..., : questions.shape[1]
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from seedbed.measuring.context import Context
 from seedbed.measuring.trained import TrainedModel
-from seedbed.objectives.scoring import shares
+from seedbed.objectives.scoring import scored_shares
 from seedbed.observations import Observation
 from seedbed.randomness import stream
 
@@ -26,6 +26,6 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
     ``scored_share`` is the share of the text's tokens that are asked for; ``scored_tokens`` counts also what is no
     token of the text, the sentinels and ends of answers that span corruption writes.
     """
-    found = shares(model.objective, model.corpus, stream(0, "scored tokens"))
+    found = scored_shares(model.objective, model.corpus, stream(0, "scored tokens"))
     yield Observation("scored_share", found.text, unit="share")
     yield Observation("scored_tokens", found.scored, unit="share")

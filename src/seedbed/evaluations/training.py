@@ -35,7 +35,7 @@ def evaluate(model: TrainedModel, context: Context | TaskContext, options: Optio
     yield Observation("corpus_documents", len(corpus), unit="count")
     yield Observation("corpus_tokens", len(corpus.tokens), unit="count")
     if isinstance(context, Context):
-        yield Observation("corpus_withheld", int(context.language.withheld(corpus).sum()), unit="count")
+        yield Observation("corpus_withheld", int(context.language.withheld_tokens(corpus).sum()), unit="count")
     yield Observation("longest_document", int(corpus.lengths.max(initial=0)), unit="token")
     # Where a training stopped within an epoch, because of a step's loss, the validation loss is NaN as well.
     diverged = not (math.isfinite(log.training_loss[-1]) and math.isfinite(log.validation_loss[-1]))

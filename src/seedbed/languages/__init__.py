@@ -1,1 +1,1 @@
-"""Languages: weighted automata with exact sampling, probabilities and posteriors. Numpy only."""
+"""Languages: weighted automata with exact sampling, probabilities and posteriors. They need numpy only."""

@@ -1,7 +1,7 @@
-"""Sentences that test whether a verb agrees with its subject, however many nouns stand between (recurrence 6.2).
+"""Sentences that test whether a verb agrees with its subject across other nouns, the attractors (recurrence 6.2).
 
-A sentence begins with a determiner and the subject; each attractor adds a preposition, a determiner and a noun;
-then the verb has to come. With more attractors than the language ever has, such a beginning is impossible in it.
+A sentence begins with a determiner and the subject. Each attractor adds a preposition, a determiner and a noun.
+The verb comes next. A prefix with more attractors than the language allows is impossible in the language.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from seedbed.languages.automaton import Language, Numbers
 from seedbed.languages.vocabulary import BEGIN, Vocabulary
 from seedbed.randomness import stream
 
-#: Attractors all of the other number than the subject's, or each of a random one.
+#: All attractors have the opposite number of the subject, or each has a random one.
 Attractors = Literal["opposite", "mixed"]
-#: Columns of word pairs, and the numbers of nouns.
+#: Grammatical numbers, and the columns of word pairs.
 SINGULAR, PLURAL = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
-    """The words that such sentences are made of, with their weights in the language.
+class AgreementWords:
+    """The words of such sentences, with their weights in the language.
 
     Attributes:
         determiner: The one token that begins a sentence.
         nouns: [nouns, 2], ids of singular and plural.
-        prepositions: [prepositions].
+        prepositions: [prepositions], ids.
         verbs: [verbs, 2], ids of singular and plural.
-        noun_weights: [nouns], adding up to 1, as do the others.
-        preposition_weights: [prepositions].
-        verb_weights: [verbs].
+        noun_weights: [nouns]; they add up to 1.
+        preposition_weights: [prepositions]; they add up to 1.
+        verb_weights: [verbs]; they add up to 1.
     """
 
     determiner: int
@@ -46,12 +46,12 @@ class Words:
 
 
 @dataclass(frozen=True, eq=False)
-class Beginnings:
+class SentencePrefixes:
     """Sentences up to the verb, in pairs that differ in the number of the subject.
 
     Attributes:
-        documents: ``<s>`` and the beginning, all of one length; those of a pair side by side, singular first.
-        numbers: [documents, 1 + attractors], of the subject and of the attractors.
+        documents: The prefixes, each from ``<s>`` on, all of one length. Each pair is adjacent, singular first.
+        numbers: [documents, 1 + attractors], the number of the subject and of each attractor.
         right: [documents], the form of the verb that agrees with the subject.
         wrong: [documents], the other form of the same verb.
     """
@@ -63,18 +63,18 @@ class Beginnings:
 
     @property
     def pairs(self) -> Tokens:
-        """[documents], the pair of each."""
+        """[documents], the index of each document's pair."""
         return np.arange(len(self.documents)) // 2
 
 
-def words(language: Language) -> Words:
-    """The words of a language whose sentences begin so.
+def agreement_words(language: Language) -> AgreementWords:
+    """The words of a language whose sentences begin in this way.
 
-    Nouns follow the one determiner; prepositions follow nouns of both numbers, a verb's form those of one. An
-    ``s`` makes the difference between the numbers.
+    Nouns are what follows the one determiner. A preposition follows nouns of both numbers; a form of a verb
+    follows nouns of one number only. Singular and plural differ by an ``s``.
 
     Raises:
-        ValueError: the language's sentences do not begin so.
+        ValueError: the sentences of the language do not begin in this way.
     """
     vocabulary = language.vocabulary
     first = np.flatnonzero(language.next_token([BEGIN]))
@@ -83,28 +83,34 @@ def words(language: Language) -> Words:
             f"agreement needs sentences that begin with one determiner, not {vocabulary.decode(first)}"
         )
     determined = language.next_token([BEGIN, first[0]])
-    nouns = _numbered(vocabulary, np.flatnonzero(determined))
+    nouns = _singular_and_plural(vocabulary, np.flatnonzero(determined))
     one, many = (language.next_token([BEGIN, first[0], noun]) for noun in nouns[0])
     prepositions = np.flatnonzero((one > 0) & (many > 0))
-    verbs = _numbered(vocabulary, np.flatnonzero((one > 0) != (many > 0)))[:, ::-1]
-    return Words(
+    verbs = _singular_and_plural(vocabulary, np.flatnonzero((one > 0) != (many > 0)))[:, ::-1]
+    return AgreementWords(
         determiner=int(first[0]),
         nouns=nouns,
         prepositions=prepositions,
         verbs=verbs,
-        noun_weights=_normalised(determined[nouns].sum(axis=1)),
-        preposition_weights=_normalised(one[prepositions]),
-        verb_weights=_normalised(one[verbs[:, SINGULAR]]),
+        noun_weights=_normalise(determined[nouns].sum(axis=1)),
+        preposition_weights=_normalise(one[prepositions]),
+        verb_weights=_normalise(one[verbs[:, SINGULAR]]),
     )
 
 
-def beginnings(language: Language, attractors: int, numbers: Attractors, pairs: int) -> Beginnings:
-    """So many pairs with so many attractors, the same at every call.
+def sentence_prefixes(language: Language, attractors: int, numbers: Attractors, pairs: int) -> SentencePrefixes:
+    """Draw prefixes in pairs; every call with the same arguments gives the same ones.
 
-    Subject, attractors, prepositions and verb are drawn as the language draws them. A pair shares all but the
-    number of the subject and, where they are opposite to it, of the attractors.
+    Subject, attractors, prepositions and verb have the probabilities of the language. The two prefixes of a pair
+    differ in the number of the subject, and with ``opposite`` attractors also in the number of these.
+
+    Args:
+        language: The language.
+        attractors: The number of attractors.
+        numbers: Which numbers the attractors have.
+        pairs: The number of pairs.
     """
-    known = words(language)
+    known = agreement_words(language)
     rng = stream(0, f"agreement with {attractors} {numbers} attractors")
     nouns = rng.choice(len(known.nouns), (pairs, 1 + attractors), p=known.noun_weights)
     prepositions = rng.choice(known.prepositions, (pairs, attractors), p=known.preposition_weights)
@@ -116,7 +122,7 @@ def beginnings(language: Language, attractors: int, numbers: Attractors, pairs: 
     text = known.nouns[np.repeat(nouns, 2, axis=0), chosen]
     either = np.repeat(verbs, 2, axis=0)
     each = np.arange(2 * pairs)
-    return Beginnings(
+    return SentencePrefixes(
         _texts(known.determiner, text, np.repeat(prepositions, 2, axis=0)),
         chosen,
         right=either[each, subject],
@@ -124,13 +130,14 @@ def beginnings(language: Language, attractors: int, numbers: Attractors, pairs: 
     )
 
 
-def places(attractors: int) -> dict[str, list[int]]:
-    """The groups of positions in a beginning, ``<s>`` at 0; the last noun is where the verb is predicted.
+def position_groups(attractors: int) -> dict[str, list[int]]:
+    """Group -> its positions in a prefix; ``<s>`` is at 0.
 
-    It is the group ``last attractor``; ``attractors`` are the others.
+    The verb is predicted at the last noun, which is the group ``last attractor``. The group ``attractors`` holds
+    the other attractors.
 
     Raises:
-        ValueError: no attractor, so that the subject is the last noun.
+        ValueError: there is no attractor, so the subject would be the last noun.
     """
     if attractors < 1:
         raise ValueError(f"attractors: {attractors}, expected at least 1")
@@ -154,8 +161,8 @@ def _texts(determiner: int, nouns: Tokens, prepositions: Tokens) -> Documents:
     return Documents(tokens.ravel(), np.arange(count + 1) * length)
 
 
-def _numbered(vocabulary: Vocabulary, candidates: Tokens) -> Tokens:
-    """[pairs, 2], the ids of words without and with an ``s``."""
+def _singular_and_plural(vocabulary: Vocabulary, candidates: Tokens) -> Tokens:
+    """[pairs, 2], the ids of each word without and with an ``s``."""
     known = {vocabulary.tokens[index]: int(index) for index in candidates}
     found = [(index, known[f"{word}s"]) for word, index in known.items() if f"{word}s" in known]
     if not found or 2 * len(found) != len(known):
@@ -163,5 +170,5 @@ def _numbered(vocabulary: Vocabulary, candidates: Tokens) -> Tokens:
     return np.array(found)
 
 
-def _normalised(weights: Numbers) -> Numbers:
+def _normalise(weights: Numbers) -> Numbers:
     return np.asarray(weights / weights.sum(), dtype=np.float64)

@@ -1,8 +1,8 @@
 """A language whose true distribution is known: a deterministic weighted automaton over tokens.
 
-Determinism is what makes every quantity here exact and cheap: a prefix has one state, so its next-token
-distribution is a row of a table, and a document's probability is a product along one path. How the tables come
-about (`compilation`) is no matter of this module.
+Since the automaton is deterministic, every quantity here is exact and cheap: a prefix has one state, so its
+next-token distribution is a row of a table, and a document's probability is a product along one path. The module
+`compilation` makes the tables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ States = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-#: The states where the first sentence begins, and where a document goes on with a sentence or ends.
+#: The state before the first sentence, and the state after each sentence.
 FIRST, BOUNDARY = 1, 2
 
 
@@ -31,24 +31,24 @@ FIRST, BOUNDARY = 1, 2
 class Language:
     """A distribution over documents ``<bos> sentence . sentence . <eos>`` with at least one sentence each.
 
-    State 0 stands before ``<bos>``, ``FIRST`` after it, and ``BOUNDARY`` after every period, so that sentences are
-    independent. The last two are the end after ``<eos>`` and the dead state that every impossible token leads to.
-    The dead state leads to itself with probability 0, so that tables can be indexed by any state.
+    State 0 is before ``<bos>``, and ``FIRST`` is after it. The state after every period is ``BOUNDARY``, so
+    sentences are independent. The last two states are the end, after ``<eos>``, and the dead state, after every
+    impossible token. The dead state leads to itself with probability 0, so the tables can be indexed by any state.
 
     Attributes:
         vocabulary: The V tokens.
         next_state: [S, V], the state after a token.
         probability: [S, V], the probability of a token in a state. Rows add up to 1, those of end and dead to 0.
-        slots: [S], the name of the slot whose word a state expects, such as ``noun``; where several are possible,
-            ``adjective or noun``; empty for end and dead.
-        redrawn: The language without withheld combinations, where there are any.
+        slots: [S], the name of the slot whose word a state expects, such as ``noun``; ``adjective or noun`` if
+            several are possible; empty for the end and the dead state.
+        without_withheld: The language without withheld combinations; None if nothing is withheld.
     """
 
     vocabulary: Vocabulary
     next_state: States
     probability: Numbers
     slots: tuple[str, ...]
-    redrawn: Language | None = None
+    without_withheld: Language | None = None
 
     @property
     def end(self) -> int:
@@ -74,11 +74,11 @@ class Language:
         return self.vocabulary.decode(tokens)
 
     def training(self) -> Language:
-        """The language in which a sentence with a withheld combination is redrawn until it has none.
+        """The language of training documents: a sentence is drawn again until it has no withheld combination.
 
         The number of sentences in a document keeps its distribution (objectives 5.2).
         """
-        return self if self.redrawn is None else self.redrawn
+        return self if self.without_withheld is None else self.without_withheld
 
     def sample(self, rng: np.random.Generator, documents: int) -> Documents:
         """Draw whole documents, independently of each other."""
@@ -99,7 +99,7 @@ class Language:
     def states(self, documents: Documents) -> States:
         """[tokens], the state after each token; `dead` from the first impossible token of a document on.
 
-        ``probability[states]`` is thus the exact next-token distribution [tokens, V] after every prefix.
+        ``probability[states]`` is the exact next-token distribution [tokens, V] after every prefix.
 
         Raises:
             ValueError: a token id outside the vocabulary.
@@ -107,20 +107,20 @@ class Language:
         return self._walk(documents, start=0)
 
     def token_log_probabilities(self, documents: Documents) -> Numbers:
-        """[tokens - documents], in nats: each token but the first given all before it, as a model is scored.
+        """[tokens - documents], in nats: each token but a document's first, given all before it.
 
-        An impossible token and all that follow it in its document have -inf.
+        An impossible token and all tokens after it in its document have -inf.
 
         Raises:
             ValueError: an empty document, or a token id outside the vocabulary.
         """
         predicted = documents.without_first()
-        self.vocabulary.checked(predicted.tokens)
+        self.vocabulary.check_ids(predicted.tokens)
         scores: Numbers = self._log_probability[self.states(documents.without_last()), predicted.tokens]
         return scores
 
     def log_probability(self, document: Iterable[int]) -> float:
-        """Of one whole document, in nats; -inf where it is impossible, unfinished or empty.
+        """The log probability of one whole document, in nats; -inf if it is impossible, unfinished or empty.
 
         Raises:
             ValueError: a token id outside the vocabulary.
@@ -133,7 +133,7 @@ class Language:
         """[V], the distribution of the token after a prefix; all 0 after ``<eos>``.
 
         Raises:
-            ValueError: no document begins so, or a token id outside the vocabulary.
+            ValueError: no document has this prefix, or a token id outside the vocabulary.
         """
         row: Numbers = self.probability[self._state(Documents.of([prefix]))]
         return row.copy()
@@ -141,14 +141,14 @@ class Language:
     def posterior(self, document: Iterable[int], position: int) -> Numbers:
         """[V], the distribution of the token at a position given all others of its document (objectives 6.4).
 
-        Forward to the position along the one path, then along the rest for all V tokens at once. Whatever stands
-        at the position is ignored, so it may be a mask.
+        The prefix has one path. After the position, all V tokens are followed at once. The token at the position
+        itself is ignored, so it may be a mask.
 
         Raises:
             IndexError: the document has no such position.
             ValueError: no token makes the document possible, or a token id outside the vocabulary.
         """
-        tokens = self.vocabulary.checked(Documents.of([document]).tokens)
+        tokens = self.vocabulary.check_ids(Documents.of([document]).tokens)
         if not 0 <= position < len(tokens):
             raise IndexError(f"position {position} of a document of {len(tokens)} tokens")
         start = self._state(Documents.of([tokens[:position]]))
@@ -165,12 +165,12 @@ class Language:
 
     def expected_length(self) -> float:
         """The mean number of tokens in a document, ``<bos>`` and ``<eos>`` included."""
-        return float(self.visits @ self.probability.sum(axis=1))
+        return float(self.expected_visits @ self.probability.sum(axis=1))
 
     def entropy_rate(self) -> float:
-        """Nats a token, over every token but ``<bos>``: what no model can be below (objectives 5.2)."""
+        """Nats per token, without ``<bos>``: the lowest loss that a model can have (objectives 5.2)."""
         surprise = np.where(self.probability > 0, -self._log_probability, 0.0)
-        document = float(self.visits @ (self.probability * surprise).sum(axis=1))
+        document = float(self.expected_visits @ (self.probability * surprise).sum(axis=1))
         return document / (self.expected_length() - 1)
 
     def perplexity(self) -> float:
@@ -178,8 +178,8 @@ class Language:
         return math.exp(self.entropy_rate())
 
     @cached_property
-    def visits(self) -> Numbers:
-        """[S], how often a document passes through each state, on average."""
+    def expected_visits(self) -> Numbers:
+        """[S], the expected number of times that a document is in each state."""
         flow = np.eye(len(self.slots))
         np.add.at(flow, (self.next_state, np.arange(len(self.slots))[:, None]), -self.probability)
         begin = np.zeros(len(self.slots))
@@ -202,11 +202,11 @@ class Language:
         failed = closed[0] if closed.size else alive[-1]
         return None if closed.size and failed == len(path) - 1 else self.slots[path[failed]]
 
-    def expecting(self, documents: Documents, slot: str) -> Flags:
-        """[tokens], whether a token stands where this slot is expected.
+    def in_slot(self, documents: Documents, slot: str) -> Flags:
+        """[tokens], whether a token fills this slot.
 
-        Where other slots are expected too, such as ``noun`` beside ``adjective`` or ``<eos>`` beside a subject,
-        the token tells: it must be one of the slot's `candidates`.
+        A state may expect several slots, such as ``adjective or noun``. A token fills the slot there if it is one
+        of the slot's `candidates`.
 
         Raises:
             ValueError: no state of the language expects this slot alone, or a token id outside the vocabulary.
@@ -218,18 +218,18 @@ class Language:
         return self._expects(slot)[before] | (among[before] & fitting)
 
     def candidates(self, slot: str) -> Tokens:
-        """[candidates], the tokens that can stand where this slot, and no other, is expected.
+        """[candidates], the tokens that can come in a state that expects this slot and no other.
 
         Raises:
             ValueError: no state of the language expects this slot alone.
         """
         return np.flatnonzero((self.probability[self._expects(slot)] > 0).any(axis=0))
 
-    def withheld(self, documents: Documents) -> Flags:
-        """[tokens], whether a token belongs to a sentence that training never shows (objectives 5.2).
+    def withheld_tokens(self, documents: Documents) -> Flags:
+        """[tokens], whether a token belongs to a sentence that is withheld from training (objectives 5.2).
 
-        The period belongs to its sentence, ``<bos>`` and ``<eos>`` to none. A sentence is withheld where it is
-        possible in the language and impossible in `training`.
+        A sentence is withheld if it is possible in the language and impossible in `training`. The period belongs
+        to its sentence; ``<bos>`` and ``<eos>`` belong to none.
 
         Raises:
             ValueError: a token id outside the vocabulary.
@@ -248,12 +248,12 @@ class Language:
 
     @cached_property
     def _cumulative(self) -> Numbers:
-        # Divided by its last value, so that a draw just below 1 never falls behind the last possible token.
+        # Divided by its last value, so that a random number just below 1 still selects a possible token.
         total = np.cumsum(self.probability, axis=1)
         return total / np.maximum(total[:, -1:], np.finfo(np.float64).tiny)
 
     def _walk(self, documents: Documents, start: int) -> States:
-        self.vocabulary.checked(documents.tokens)
+        self.vocabulary.check_ids(documents.tokens)
         states = np.empty(len(documents.tokens), dtype=np.int64)
         current = np.full(len(documents), start, dtype=np.int64)
         for position in range(documents.lengths.max(initial=0)):
@@ -284,7 +284,7 @@ class Language:
 
 
 def _sentences(documents: Documents) -> Documents:
-    """All sentences of all documents; the last of a document may lack its period."""
+    """All sentences of all documents. The last sentence of a document may lack its period."""
     inside = (documents.tokens != BEGIN) & (documents.tokens != END)
     kept, owners = documents.tokens[inside], documents.owners[inside]
     first = np.ones(len(kept), dtype=np.bool_)

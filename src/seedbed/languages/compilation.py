@@ -1,8 +1,8 @@
-"""From a grammar to its language.
+"""Compile a grammar to its language.
 
-Weighted determinisation (Mohri 1997, "Finite-State Transducers in Language and Speech Processing") of the machine
-of one sentence: a state is a distribution over its configurations. Every path ends with the sentence, so this
-always ends. Then sentences are put into documents.
+First comes weighted determinisation (Mohri 1997, "Finite-State Transducers in Language and Speech Processing") of
+the machine of one sentence: a state of the result is a distribution over states of the machine. It terminates,
+since every path ends with the sentence. Then sentences are put into documents.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 from seedbed.languages.automaton import BOUNDARY, FIRST, Language, Numbers, States
 from seedbed.languages.entries import GrammarError
 from seedbed.languages.grammar import Grammar, read_grammar
-from seedbed.languages.machine import CLOSED, OPEN, Configuration, Machine
+from seedbed.languages.machine import SENTENCE_END, SENTENCE_START, Machine, MachineState
 from seedbed.languages.vocabulary import BEGIN, END, PERIOD, Vocabulary
 
-#: Two distributions over configurations are one state where they agree to so many decimals.
+#: Two distributions over states of the machine are the same state if they agree to this number of decimals.
 _DECIMALS = 12
 
 
@@ -30,8 +30,8 @@ def read_language(content: Mapping[str, object], file: str) -> Language:
         file: Its name, for errors.
 
     Raises:
-        GrammarError: see `seedbed.languages.grammar.read_grammar`; also where a choice is missing, where something
-            is stated but never happens, and where nothing is left for training.
+        GrammarError: see `seedbed.languages.grammar.read_grammar`; also if a choice is missing, if a part of the
+            grammar is never used, or if nothing is left for training.
     """
     return compile_language(read_grammar(content, file))
 
@@ -52,16 +52,18 @@ def compile_language(grammar: Grammar) -> Language:
     language = _document(sentence, grammar, vocabulary)
     if not grammar.withheld:
         return language
-    return replace(language, redrawn=_document(_determinise(Machine(grammar, redraw=True)), grammar, vocabulary))
+    return replace(
+        language, without_withheld=_document(_determinise(Machine(grammar, redraw=True)), grammar, vocabulary)
+    )
 
 
 @dataclass(frozen=True)
 class _Sentence:
-    """The deterministic machine of one sentence: state 0 begins it, state 1 follows its period.
+    """The deterministic machine of one sentence: state 0 is its start, and state 1 is after its period.
 
     Attributes:
         rows: For each state, word -> (probability, next state).
-        slots: For each state, what it expects.
+        slots: For each state, the names of the slots that it expects.
     """
 
     rows: list[dict[str, tuple[float, int]]]
@@ -69,45 +71,45 @@ class _Sentence:
 
 
 def _determinise(machine: Machine) -> _Sentence:
-    states = [{OPEN: 1.0}, {CLOSED: 1.0}]
+    states = [{SENTENCE_START: 1.0}, {SENTENCE_END: 1.0}]
     index = {_key(distribution): state for state, distribution in enumerate(states)}
     rows = []
     for distribution in states:  # grows while it is read
         row = {}
         for word, masses in _arcs(machine, distribution).items():
             probability = sum(masses.values())
-            following = {configuration: mass / probability for configuration, mass in masses.items()}
+            following = {machine_state: mass / probability for machine_state, mass in masses.items()}
             state = index.setdefault(_key(following), len(states))
             if state == len(states):
                 states.append(following)
             row[word] = (probability, state)
         rows.append(row)
-    return _Sentence(rows, [_expected(machine, distribution) for distribution in states])
+    return _Sentence(rows, [_slot_names(machine, distribution) for distribution in states])
 
 
-def _key(distribution: Mapping[Configuration, float]) -> frozenset[tuple[Configuration, float]]:
-    return frozenset((configuration, round(mass, _DECIMALS)) for configuration, mass in distribution.items())
+def _key(distribution: Mapping[MachineState, float]) -> frozenset[tuple[MachineState, float]]:
+    return frozenset((machine_state, round(mass, _DECIMALS)) for machine_state, mass in distribution.items())
 
 
-def _arcs(machine: Machine, distribution: Mapping[Configuration, float]) -> dict[str, dict[Configuration, float]]:
-    """Word -> what can follow it -> the mass that goes there."""
-    arcs: dict[str, dict[Configuration, float]] = {}
-    for configuration, mass in distribution.items():
-        for emission in machine.emissions(configuration):
+def _arcs(machine: Machine, distribution: Mapping[MachineState, float]) -> dict[str, dict[MachineState, float]]:
+    """Word -> state of the machine after it -> probability of both."""
+    arcs: dict[str, dict[MachineState, float]] = {}
+    for machine_state, mass in distribution.items():
+        for emission in machine.emissions(machine_state):
             masses = arcs.setdefault(emission.word, {})
             masses[emission.following] = masses.get(emission.following, 0.0) + mass * emission.probability
     return arcs
 
 
-def _expected(machine: Machine, distribution: Mapping[Configuration, float]) -> str:
+def _slot_names(machine: Machine, distribution: Mapping[MachineState, float]) -> str:
     """The names of the slots whose word can come next, in the order of the sentence."""
     names = [slot.name for slot in machine.grammar.slots] + [machine.grammar.marks[PERIOD]]
-    places = {emission.slot for configuration in distribution for emission in machine.emissions(configuration)}
+    places = {emission.slot for machine_state in distribution for emission in machine.emissions(machine_state)}
     return " or ".join(dict.fromkeys(names[place] for place in sorted(places)))
 
 
 def _document(sentence: _Sentence, grammar: Grammar, vocabulary: Vocabulary) -> Language:
-    """Put sentences into documents. The state before ``<bos>`` shifts theirs by one, as `Language` describes."""
+    """Put sentences into documents. Each state of a sentence moves by one, since state 0 is before ``<bos>``."""
     end, dead = len(sentence.rows) + 1, len(sentence.rows) + 2
     probability = np.zeros((dead + 1, len(vocabulary)))
     next_state = np.full(probability.shape, dead, dtype=np.int64)
@@ -127,11 +129,11 @@ def _document(sentence: _Sentence, grammar: Grammar, vocabulary: Vocabulary) -> 
 
 
 def _completion(probability: Numbers, next_state: States, file: str) -> Numbers:
-    """[S, V], the factors that move mass lost later in the sentence to every choice in proportion.
+    """[S, V], the factors that make the rows add up to 1 after withheld combinations were dropped.
 
-    The backward value of a state is the probability that the sentence is completed from there. Multiplied by
-    the value after a token over the value before it, the rows add up to 1 and completed sentences keep their
-    proportions. Values settle exactly after as many rounds as the longest sentence has words.
+    The backward value of a state is the probability that the sentence is completed from there. The factor of a
+    token is the value after it, divided by the value before it. Complete sentences then keep their proportions.
+    The values are exact after as many rounds as the longest sentence has words.
     """
     value, before = np.zeros(len(probability)), None
     while before is None or (value != before).any():

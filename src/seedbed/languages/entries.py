@@ -1,8 +1,8 @@
-"""Values of a parsed file that know where they stand, so that every error names file, key and value.
+"""Values of a parsed file that know their file and path, so that every error names file, key and value.
 
-A grammar is checked by hand rather than by a schema library: most of its rules relate one key to another (a
-weight to a word, a choice to a class), and importing a language should cost nothing. This module knows YAML's
-shapes and nothing about grammars.
+A grammar is checked by this code and not by a schema library. Most of its rules relate one key to another (a
+weight to a word, a choice to a class), and importing a language should cost nothing. This module knows the types
+of YAML values, and nothing about grammars.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from seedbed.messages import KINDS, REQUIRED, nearest, unexpected, unknown_key
 
 
 class GrammarError(ValueError):
-    """A grammar file says something that it cannot mean."""
+    """A grammar file is wrong."""
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,18 @@ class Entry:
         return GrammarError(": ".join(filter(None, (self.file, self.path, problem))))
 
     def at(self, suffix: str, value: object) -> Entry:
-        """Another value, further along the path; with no suffix, a key of this one."""
+        """The entry of a value at this path plus a suffix; without a suffix, the entry of a key of this value."""
         return Entry(self.file, (self.path + suffix).removeprefix("."), value)
 
     def items(self) -> dict[str, Entry]:
-        """The entries of a mapping with any keys, at least one, that are text."""
+        """The entries of a mapping with at least one key; every key is text."""
         found = self._mapping()
         if not found:
             raise self.error("a mapping with at least one key")
         return found
 
     def fields(self, required: Collection[str], optional: Collection[str] = ()) -> dict[str, Entry]:
-        """The entries of a mapping with fixed keys."""
+        """The entries of a mapping that has all required keys, and perhaps optional ones."""
         found = self._mapping()
         known = [*required, *optional]
         for key in found:
@@ -84,7 +84,7 @@ class Entry:
         return self.value
 
     def word(self) -> str:
-        """A text without spaces, which can be a token."""
+        """A text without spaces, so that it can be a token."""
         if len(self.text().split()) != 1:
             raise self.error("one word")
         return self.text()
@@ -104,7 +104,7 @@ class Entry:
         return self.text()
 
     def distinct(self, names: Collection[str]) -> list[str]:
-        """A list of different ones of some names."""
+        """A list of some of the names, each at most once."""
         chosen: list[str] = []
         for element in self.elements():
             if element.one_of(names) in chosen:

@@ -1,6 +1,6 @@
-"""Exact figures of a language: what a perfect model would score on the lectures' measurements.
+"""Exact quantities of a language: the scores of a perfect model on the lectures' measurements.
 
-They are sums over all sentences, each enumerated once, so the language must not be too large for that. Figures
+They are sums over all sentences, which are enumerated, so the language must be small enough for that. Quantities
 that need no sentences, such as the entropy rate, belong to `automaton.Language`.
 """
 
@@ -24,7 +24,7 @@ class Sentences:
     Attributes:
         language: The language.
         texts: Every sentence once, each as a document ``<bos> sentence .``, shorter ones first.
-        probability: [sentences], of each; they add up to 1.
+        probability: [sentences]; they add up to 1.
     """
 
     language: Language
@@ -33,12 +33,12 @@ class Sentences:
 
     @cached_property
     def mean_length(self) -> float:
-        """Tokens a sentence, the period included and ``<bos>`` not."""
+        """The mean number of tokens in a sentence, with the period and without ``<bos>``."""
         return float(self.probability @ (self.texts.lengths - 1))
 
     @cached_property
     def entropy(self) -> float:
-        """Nats a sentence."""
+        """The entropy of a sentence, in nats."""
         return float(-self.probability @ np.log(self.probability))
 
 
@@ -46,7 +46,7 @@ def all_sentences(language: Language, limit: int = 1_000_000) -> Sentences:
     """Enumerate the sentences of a language, word by word.
 
     Raises:
-        ValueError: more than ``limit`` sentences, finished and begun ones together.
+        ValueError: there are more than ``limit`` sentences, unfinished ones included.
     """
     begun = np.array([[BEGIN]])
     states, probability = np.array([FIRST]), np.array([1.0])
@@ -69,9 +69,9 @@ def all_sentences(language: Language, limit: int = 1_000_000) -> Sentences:
 
 
 def continuation_entropy(sentences: Sentences) -> float:
-    """Nats a token of a further sentence, given all before it (objectives 6.4).
+    """Nats per token of a further sentence, given all before it (objectives 6.4).
 
-    The period is scored, and so is that the document goes on at all, which the first word tells.
+    The period is scored. So is the choice to begin a further sentence, which is part of its first word.
 
     Raises:
         ValueError: no document has a second sentence.
@@ -82,10 +82,10 @@ def continuation_entropy(sentences: Sentences) -> float:
 
 
 def cloze_entropy(sentences: Sentences) -> float:
-    """Mean nats of a word given all others of its document, one word drawn uniformly a sentence (objectives 6.4).
+    """Mean nats of a word given all others of its document (objectives 6.4).
 
-    Only words are drawn and only words are candidates, never the period. Sentences are independent, so the rest
-    of the document tells nothing.
+    One word of each sentence is asked for, each with equal probability, and never the period. Sentences are
+    independent, so the rest of the document does not matter.
     """
     total, lengths = 0.0, sentences.texts.lengths
     for length in np.unique(lengths):
@@ -99,67 +99,70 @@ def cloze_entropy(sentences: Sentences) -> float:
     return total
 
 
-def share_beyond(sentences: Sentences, slot: str, antecedent: str, window: int) -> float:
-    """Share of a slot's tokens whose antecedent's last word is more than ``window`` tokens back (objectives 5.1).
+def share_beyond_window(sentences: Sentences, slot: str, antecedent: str, window: int) -> float:
+    """The share of a slot's tokens whose antecedent ends more than ``window`` tokens back (objectives 5.1).
 
     Raises:
         ValueError: no state of the language expects the slot, or its antecedent, alone.
     """
-    places, distances = antecedents(sentences.language, sentences.texts, slot, antecedent)
+    places, distances = antecedent_distances(sentences.language, sentences.texts, slot, antecedent)
     weights = sentences.probability[sentences.texts.owners[places]]
     return float(np.average(distances > window, weights=weights))
 
 
-def antecedents(language: Language, documents: Documents, slot: str, antecedent: str) -> tuple[Tokens, Tokens]:
-    """Where a slot's tokens stand, and how far back the nearest antecedent is.
+def antecedent_distances(
+    language: Language, documents: Documents, slot: str, antecedent: str
+) -> tuple[Tokens, Tokens]:
+    """The indices of a slot's tokens, and the distance of each to its nearest antecedent.
 
     Returns:
         [found], indices into ``documents.tokens``, and [found], the number of tokens back to the last word of the
-        antecedent; where a document holds none before, to its first token.
+        antecedent. If the document has no antecedent before the token, it is the distance to its first token.
 
     Raises:
         ValueError: no state of the language expects the slot, or its antecedent, alone.
     """
-    places = np.flatnonzero(language.expecting(documents, slot))
-    spoken = np.where(language.expecting(documents, antecedent), np.arange(len(documents.tokens)), 0)
+    places = np.flatnonzero(language.in_slot(documents, slot))
+    spoken = np.where(language.in_slot(documents, antecedent), np.arange(len(documents.tokens)), 0)
     nearest = np.maximum.accumulate(spoken)[places]
     return places, places - np.maximum(nearest, documents.offsets[documents.owners[places]])
 
 
 def visible_positions(sentences: Sentences, slot: str) -> float:
-    """Mean number of positions that a causal model sees where it predicts a slot's token (objectives 5.4).
+    """The mean number of positions that a causal model sees when it predicts a slot's token (objectives 5.4).
 
-    ``<bos>``, all sentences before and the querying position itself count.
+    ``<bos>``, all earlier sentences and the querying position itself are counted.
 
     Raises:
         ValueError: no state of the language expects this slot alone.
     """
-    places, owners = _places(sentences, slot)
+    positions, owners = _positions(sentences, slot)
     again = sentences.language.another_sentence
     sentences_before = again / (1 - again)
     return (
-        float(np.average(places, weights=sentences.probability[owners])) + sentences_before * sentences.mean_length
+        float(np.average(positions, weights=sentences.probability[owners]))
+        + sentences_before * sentences.mean_length
     )
 
 
-def tokens_a_document(sentences: Sentences, slot: str) -> float:
-    """Expected number of a slot's tokens in a document (objectives 5.1 counts the tail possessives).
+def tokens_per_document(sentences: Sentences, slot: str) -> float:
+    """The expected number of a slot's tokens in a document (objectives 5.1 counts the tail possessives).
 
     Raises:
         ValueError: no state of the language expects this slot alone.
     """
-    owners = _places(sentences, slot)[1]
+    owners = _positions(sentences, slot)[1]
     return float(sentences.probability[owners].sum()) / (1 - sentences.language.another_sentence)
 
 
 def withheld_share(sentences: Sentences) -> float:
-    """Share of tokens, ``<bos>`` not counted, in sentences that training never shows (objectives 5.2)."""
-    owners = sentences.texts.owners[sentences.language.withheld(sentences.texts)]
+    """The share of tokens, without ``<bos>``, in sentences that are withheld from training (objectives 5.2)."""
+    owners = sentences.texts.owners[sentences.language.withheld_tokens(sentences.texts)]
     ends_a_sentence = 1 - sentences.language.another_sentence
     return float(sentences.probability[owners].sum()) / (sentences.mean_length + ends_a_sentence)
 
 
-def _places(sentences: Sentences, slot: str) -> tuple[Tokens, Tokens]:
-    """Where a slot's tokens stand, ``<bos>`` being at 0, and in which sentences."""
-    found = sentences.language.expecting(sentences.texts, slot)
+def _positions(sentences: Sentences, slot: str) -> tuple[Tokens, Tokens]:
+    """The positions of a slot's tokens, with ``<bos>`` at 0, and the indices of their sentences, both [found]."""
+    found = sentences.language.in_slot(sentences.texts, slot)
     return sentences.texts.positions[found], sentences.texts.owners[found]

@@ -1,8 +1,7 @@
-"""Reading a grammar: what a file of ``config/languages`` may say, checked key by key.
+"""Read a grammar, a file of ``config/languages``, and check it key by key.
 
-A sentence is a sequence of slots. A slot's words are a template over variables, and a variable is drawn from a
-lexicon, perhaps given another one. This module knows what a grammar says and leaves to `compilation` what
-follows from it.
+A sentence is a sequence of slots. A slot's words are a template over variables. A variable is drawn from a
+lexicon, perhaps given another variable. The module `compilation` makes a language of a grammar.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from seedbed.messages import nearest
 #: value -> attribute -> text
 Lexicon = Mapping[str, Mapping[str, str]]
 
-#: Products of smaller probabilities would vanish.
+#: Products of smaller probabilities would be rounded to 0.
 _LEAST = 1e-12
-#: Documents of more sentences do not fit in memory, and nearly infinite ones would never end.
+#: Documents with more sentences do not fit in memory, or sampling would never end.
 _MOST_SENTENCES = 10_000
 
 _INNERMOST = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True)
-class Reference:
+class VariableReference:
     """A variable's value (``noun``) or an attribute of its value (``noun.class``)."""
 
     variable: str
@@ -39,12 +38,12 @@ class Draw:
 
     Attributes:
         lexicon: The name of the lexicon with its values.
-        given: What the distribution depends on, if on anything.
-        choices: The distribution of the value for each text of ``given``; for None where it depends on nothing.
+        given: What the distribution depends on; None if on nothing.
+        choices: For each text of ``given``, the distribution of the value; the key is None without ``given``.
     """
 
     lexicon: str
-    given: Reference | None
+    given: VariableReference | None
     choices: Mapping[str | None, Mapping[str, float]]
 
 
@@ -53,20 +52,20 @@ class Slot:
     """A place in the sentence.
 
     Attributes:
-        path: Where the file describes it, such as ``sentence[2]``.
-        name: What errors in this place are called; several slots may share a name.
+        path: The path in the file, such as ``sentence[2]``.
+        name: The name, such as ``noun``; several slots may have the same name.
         words: A template such as ``the {noun.{number}}``, resolved from the innermost reference outwards.
-        when: The slot is there only where each of these references has one of its texts.
+        when: The slot is present only if each of these references has one of its texts.
     """
 
     path: str
     name: str
     words: str
-    when: Mapping[Reference, Collection[str]]
+    when: Mapping[VariableReference, Collection[str]]
 
     @property
     def conditions(self) -> list[str]:
-        """The variables that decide whether the slot is there."""
+        """The variables that decide whether the slot is present."""
         return [reference.variable for reference in self.when]
 
     @property
@@ -81,7 +80,7 @@ class Variables:
 
     Attributes:
         lexicons: Name -> values and attributes.
-        draws: Variable -> how it is drawn, each behind the one it is given.
+        draws: Variable -> how it is drawn; a variable comes after the one that it is given.
     """
 
     lexicons: Mapping[str, Lexicon]
@@ -91,21 +90,21 @@ class Variables:
         """The lexicon that a variable is drawn from."""
         return self.lexicons[self.draws[variable].lexicon]
 
-    def text(self, reference: Reference, values: Mapping[str, str]) -> str:
+    def text(self, reference: VariableReference, values: Mapping[str, str]) -> str:
         """The text of a reference under some values of the variables."""
         value = values[reference.variable]
         return self.lexicon(reference.variable)[value][reference.attribute] if reference.attribute else value
 
-    def texts(self, reference: Reference) -> list[str]:
+    def texts(self, reference: VariableReference) -> list[str]:
         """All texts that a reference can have."""
         values = self.lexicon(reference.variable)
         return list(dict.fromkeys(self.text(reference, {reference.variable: value}) for value in values))
 
-    def reference(self, entry: Entry) -> Reference:
-        """A reference as a file writes it.
+    def read_reference(self, entry: Entry) -> VariableReference:
+        """Read a reference such as ``noun`` or ``noun.class``.
 
         Raises:
-            GrammarError: no such variable, or its values have no such attribute.
+            GrammarError: there is no such variable, or its values have no such attribute.
         """
         variable, dot, attribute = entry.text().partition(".")
         if variable not in self.draws:
@@ -113,7 +112,7 @@ class Variables:
         known = next(iter(self.lexicon(variable).values()))
         if dot and attribute not in known:
             raise entry.error("a known attribute", nearest(attribute, known))
-        return Reference(variable, attribute)
+        return VariableReference(variable, attribute)
 
 
 @dataclass(frozen=True)
@@ -125,9 +124,9 @@ class Grammar:
         marks: The tokens that begin a document, end a document and end a sentence.
         structural: Tokens of the vocabulary that no document holds.
         mean_sentences: The mean number of sentences in a document, at least 1; the number is geometric.
-        variables: What is drawn.
-        slots: The sentence but for its period.
-        withheld: Combinations, each as variable -> value, that training never shows.
+        variables: The variables.
+        slots: The slots of a sentence, without its period.
+        withheld: Combinations that training never shows, each as variable -> value.
     """
 
     file: str
@@ -142,11 +141,11 @@ class Grammar:
         """The words of a slot under some values of the variables.
 
         Raises:
-            GrammarError: the template asks for an attribute that there is not.
+            GrammarError: the template has an unknown attribute.
         """
         text = slot.words
         while found := _INNERMOST.search(text):
-            reference = self.variables.reference(Entry(self.file, f"{slot.path}.words", found[1]))
+            reference = self.variables.read_reference(Entry(self.file, f"{slot.path}.words", found[1]))
             text = text[: found.start()] + self.variables.text(reference, values) + text[found.end() :]
         return tuple(text.split())
 
@@ -189,28 +188,28 @@ def _elements(fields: Mapping[str, Entry], key: str) -> list[Entry]:
 
 
 def _read_lexicon(entry: Entry) -> Lexicon:
-    """A list of values, or a mapping from values to attributes, the same ones for each value."""
+    """Read a list of values, or a mapping from values to attributes; all values have the same attributes."""
     if isinstance(entry.value, list):
-        return {value: {} for value in entry.distinct([_filling(element) for element in entry.elements()])}
+        return {value: {} for value in entry.distinct([_literal(element) for element in entry.elements()])}
     values = entry.items()
     attributes = list(next(iter(values.values())).items())
     for value, given in values.items():
-        _filling(Entry(entry.file, given.path, value))
+        _literal(Entry(entry.file, given.path, value))
     return {
-        value: {attribute: _filling(text) for attribute, text in given.fields(attributes).items()}
+        value: {attribute: _literal(text) for attribute, text in given.fields(attributes).items()}
         for value, given in values.items()
     }
 
 
-def _filling(entry: Entry) -> str:
-    """A text that templates are filled with; with braces it would be a template itself, perhaps without an end."""
+def _literal(entry: Entry) -> str:
+    """A text that is put into templates. It has no braces, since it would then be a template itself."""
     if set("{}") & set(entry.text()):
         raise entry.error("text without braces")
     return entry.text()
 
 
 def _read_draw(name: str, entry: Entry, variables: Variables) -> Draw:
-    """How a variable is drawn; ``variables`` are those before it."""
+    """Read how a variable is drawn; ``variables`` are the ones before it."""
     if not name.isidentifier():
         raise entry.at("", name).error("a variable of letters, digits and _")
     fields = entry.fields([], ["from", "given", "choices", "weights", "rank"])
@@ -220,7 +219,7 @@ def _read_draw(name: str, entry: Entry, variables: Variables) -> Draw:
         raise entry.error("both or neither of given, choices")
     if "given" not in fields:
         return Draw(lexicon, None, {None: _distribution(entry, fields, values, values)})
-    given = variables.reference(fields["given"])
+    given = variables.read_reference(fields["given"])
     texts = variables.texts(given)
     choices: dict[str | None, Mapping[str, float]] = {}
     for text, listed in fields["choices"].items().items():
@@ -232,7 +231,7 @@ def _read_draw(name: str, entry: Entry, variables: Variables) -> Draw:
 def _distribution(
     entry: Entry, fields: Mapping[str, Entry], values: list[str], chosen: list[str]
 ) -> dict[str, float]:
-    """The probability of each chosen value: by weight, by rank, or all alike."""
+    """The probability of each chosen value: by weight, by rank, or uniform."""
     if "weights" in fields and "rank" in fields:
         raise entry.error("at most one of weights, rank")
     weights = dict.fromkeys(chosen, 1.0)
@@ -252,9 +251,9 @@ def _distribution(
 
 def _read_slot(entry: Entry, variables: Variables) -> Slot:
     fields = entry.fields(["slot", "words"], ["when"])
-    when: dict[Reference, Collection[str]] = {}
+    when: dict[VariableReference, Collection[str]] = {}
     for key, stated in fields["when"].items().items() if "when" in fields else ():
-        reference = variables.reference(stated.at("", key))
+        reference = variables.read_reference(stated.at("", key))
         texts = variables.texts(reference)
         when[reference] = stated.distinct(texts) if isinstance(stated.value, list) else [stated.one_of(texts)]
     slot = Slot(entry.path, fields["slot"].text(), fields["words"].text(), when)

@@ -1,4 +1,4 @@
-"""What is exactly true of a hole of several tokens, where nothing is told of how many are missing."""
+"""Exact probabilities of the tokens in a hole, if a predictor does not know how many tokens are missing."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from seedbed.languages.vocabulary import END
 Numbers = NDArray[np.float64]
 
 
-def log_probabilities(language: Language, documents: Documents, places: Tokens, sizes: Tokens) -> Numbers:
-    """[documents], in nats, that a hole holds what it does, given all that stands before and behind it.
+def hole_log_probabilities(language: Language, documents: Documents, places: Tokens, sizes: Tokens) -> Numbers:
+    """[documents], the log probability in nats of the tokens in a hole, given all tokens before and after it.
 
-    All runs of one token or more could have stood there. With M the matrix of steps from state to state by any
-    token but ``<eos>``, those of every length together take a state on by M + M² + ... = (I - M)⁻¹ - I.
+    The alternatives are all runs of one token or more. Let M be the matrix of transitions from state to state by
+    any token but ``<eos>``. The transitions by runs of every length are M + M² + ... = (I - M)⁻¹ - I.
 
     Args:
-        language: What the documents are drawn from.
-        documents: Whole documents, possible ones.
-        places: [documents], where the hole of each begins, from 1.
-        sizes: [documents], how many tokens it holds, from 1; never ``<eos>``.
+        language: The language of the documents.
+        documents: Whole, possible documents.
+        places: [documents], the position at which each hole begins, from 1.
+        sizes: [documents], the number of tokens in each hole, from 1; none is ``<eos>``.
     """
     runs = _runs(language)
     before = language.states(documents)[documents.offsets[:-1] + places - 1]
     found = np.empty(len(documents))
     for index, (document, place, size) in enumerate(zip(documents, places, sizes, strict=True)):
-        behind = _behind(language, document[place + size :])
+        after = _suffix_probabilities(language, document[place + size :])
         right, state = 0.0, int(before[index])
         for token in document[place : place + size]:
             right += np.log(language.probability[state, token])
             state = int(language.next_state[state, token])
-        found[index] = right + np.log(behind[state]) - np.log(runs[before[index]] @ behind)
+        found[index] = right + np.log(after[state]) - np.log(runs[before[index]] @ after)
     return found
 
 
 def _runs(language: Language) -> Numbers:
-    """[states, states], how likely some run of one token or more takes one state to another."""
+    """[states, states], the probability that a run of one token or more leads from one state to another."""
     steps = np.zeros((len(language.slots), len(language.slots)))
     inside = language.probability.copy()
     inside[:, END] = 0.0
@@ -47,8 +47,8 @@ def _runs(language: Language) -> Numbers:
     return np.linalg.solve(one - steps, one) - one
 
 
-def _behind(language: Language, tokens: Tokens) -> Numbers:
-    """[states], how likely each state is followed by just these tokens."""
+def _suffix_probabilities(language: Language, tokens: Tokens) -> Numbers:
+    """[states], the probability that exactly these tokens follow each state."""
     weights, states = np.ones(len(language.slots)), np.arange(len(language.slots))
     for token in tokens:
         weights, states = weights * language.probability[states, token], language.next_state[states, token]

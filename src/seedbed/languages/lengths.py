@@ -1,4 +1,4 @@
-"""How long the documents of a language are, exactly."""
+"""The exact distribution of the lengths of a language's documents."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from seedbed.languages.automaton import Language, Numbers
 
 
 def length_distribution(language: Language) -> Numbers:
-    """[longest + 1], the probability of each number of tokens, both marks included.
+    """[longest + 1], the probability of each number of tokens, ``<bos>`` and ``<eos>`` included.
 
     Raises:
-        ValueError: a document may have any number of sentences, so that none is the longest.
+        ValueError: a document may have any number of sentences, so there is no longest one.
     """
     if language.another_sentence:
         raise ValueError("no document of this language is the longest: after each sentence another may follow")

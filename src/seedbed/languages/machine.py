@@ -1,8 +1,8 @@
 """The nondeterministic machine of one sentence of a grammar.
 
-A configuration is the next slot and the values of those variables that later slots still need. A variable is drawn
-only when a slot first needs it and forgotten after the last slot that does, so configurations stay few. Documents
-and states of the language are the matter of `compilation`.
+Its state is the next slot and the values of the variables that later slots still need. A variable is drawn when a
+slot first needs it, and forgotten after the last slot that needs it, so there are few states. The module
+`compilation` makes the deterministic states of the language from them.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from seedbed.languages.vocabulary import PERIOD
 Values = Mapping[str, str]
 
 
-class Configuration(NamedTuple):
-    """Where a sentence stands: ``slot`` comes next, after the ``pending`` words of the slot before it."""
+class MachineState(NamedTuple):
+    """A point in a sentence: ``slot`` comes next, after the ``pending`` words of the slot before it."""
 
     slot: int
     pending: tuple[str, ...]
     values: tuple[tuple[str, str], ...]
 
 
-#: The beginning of a sentence, and what follows its period.
-OPEN = Configuration(0, (), ())
-CLOSED = Configuration(-1, (), ())
+#: The state before a sentence, and the state after its period.
+SENTENCE_START = MachineState(0, (), ())
+SENTENCE_END = MachineState(-1, (), ())
 
 
 class Emission(NamedTuple):
-    """One word, the index of the slot that it belongs to, what follows, and the probability of it all."""
+    """A word, the index of its slot, the state after it, and the probability of both."""
 
     word: str
     slot: int
-    following: Configuration
+    following: MachineState
     probability: float
 
 
 class Machine:
     """The nondeterministic machine of one sentence.
 
-    It notes the ``words`` that it emits, and in ``used`` what happens, by the paths of the file. With ``redraw``,
-    a draw that completes a withheld combination is dropped, so that the probabilities of what can come next may
-    add up to less than 1.
+    It records the ``words`` that it emits, and in ``used`` the paths of the parts of the file that it uses. With
+    ``redraw``, a draw that completes a withheld combination is dropped. The probabilities of the emissions of a
+    state may then add up to less than 1.
     """
 
     def __init__(self, grammar: Grammar, redraw: bool) -> None:
@@ -52,30 +52,30 @@ class Machine:
         self.redraw = redraw
         self.used: set[str] = set()
         self.words: set[str] = set()
-        self._emissions: dict[Configuration, list[Emission]] = {}
+        self._emissions: dict[MachineState, list[Emission]] = {}
 
-    def emissions(self, configuration: Configuration) -> list[Emission]:
-        """All that can come next."""
-        if configuration not in self._emissions:
-            self._emissions[configuration] = list(self._expand(configuration))
-        return self._emissions[configuration]
+    def emissions(self, machine_state: MachineState) -> list[Emission]:
+        """All words that can come next, with the states after them."""
+        if machine_state not in self._emissions:
+            self._emissions[machine_state] = list(self._expand(machine_state))
+        return self._emissions[machine_state]
 
-    def _expand(self, configuration: Configuration) -> Iterator[Emission]:
-        index, pending, values = configuration
-        if configuration == CLOSED:
+    def _expand(self, machine_state: MachineState) -> Iterator[Emission]:
+        index, pending, values = machine_state
+        if machine_state == SENTENCE_END:
             return
         if pending:
-            yield Emission(pending[0], index - 1, configuration._replace(pending=pending[1:]), 1.0)
+            yield Emission(pending[0], index - 1, machine_state._replace(pending=pending[1:]), 1.0)
         elif index == len(self.grammar.slots):
-            yield Emission(self.grammar.marks[PERIOD], index, CLOSED, 1.0)
+            yield Emission(self.grammar.marks[PERIOD], index, SENTENCE_END, 1.0)
         else:
             slot = self.grammar.slots[index]
-            for drawn, probability in self._drawn(slot.conditions, dict(values)):
-                step = self._present if self._holds(slot, drawn) else self._absent
+            for drawn, probability in self._assignments(slot.conditions, dict(values)):
+                step = self._present if self._is_present(slot, drawn) else self._absent
                 for emission in step(index, drawn):
                     yield emission._replace(probability=probability * emission.probability)
 
-    def _holds(self, slot: Slot, values: Values) -> bool:
+    def _is_present(self, slot: Slot, values: Values) -> bool:
         return all(
             self.grammar.variables.text(reference, values) in texts for reference, texts in slot.when.items()
         )
@@ -83,19 +83,19 @@ class Machine:
     def _present(self, index: int, values: Values) -> Iterator[Emission]:
         slot = self.grammar.slots[index]
         self.used.add(slot.path)
-        for drawn, probability in self._drawn(slot.variables, values):
+        for drawn, probability in self._assignments(slot.variables, values):
             word, *pending = words = self.grammar.fill(slot, drawn)
             self.words.update(words)
-            following = Configuration(index + 1, tuple(pending), self._needed(index + 1, drawn))
+            following = MachineState(index + 1, tuple(pending), self._values_needed(index + 1, drawn))
             yield Emission(word, index, following, probability)
 
     def _absent(self, index: int, values: Values) -> Iterator[Emission]:
-        yield from self.emissions(Configuration(index + 1, (), self._needed(index + 1, values)))
+        yield from self.emissions(MachineState(index + 1, (), self._values_needed(index + 1, values)))
 
-    def _drawn(self, variables: Iterable[str], values: Values) -> list[tuple[Values, float]]:
-        """All ways to draw those of some variables that have no value yet, with their probabilities."""
+    def _assignments(self, variables: Iterable[str], values: Values) -> list[tuple[Values, float]]:
+        """All ways to draw the variables that have no value yet, with their probabilities."""
         ways = [(values, 1.0)]
-        for variable in self._required(variables, values):
+        for variable in self._variables_to_draw(variables, values):
             if variable not in values:
                 ways = [
                     (drawn, probability * chance)
@@ -114,18 +114,18 @@ class Machine:
         for value, probability in draw.choices[given].items():
             drawn = {**values, variable: value}
             self.used.add(f"lexicon.{draw.lexicon}.{value}")
-            if not (self._withheld(drawn) and self.redraw):
+            if not (self._is_withheld(drawn) and self.redraw):
                 yield drawn, probability
 
-    def _withheld(self, values: Values) -> bool:
-        """Whether the values hold a whole withheld combination."""
+    def _is_withheld(self, values: Values) -> bool:
+        """Whether the values contain a whole withheld combination."""
         pairs = enumerate(self.grammar.withheld)
         complete = [index for index, combination in pairs if combination.items() <= values.items()]
         self.used.update(f"withheld[{index}]" for index in complete)
         return bool(complete)
 
-    def _required(self, variables: Iterable[str], values: Values) -> list[str]:
-        """The variables, and those that must be known to draw the ones without a value, in drawing order."""
+    def _variables_to_draw(self, variables: Iterable[str], values: Values) -> list[str]:
+        """The variables, and the ones that must be known to draw those without a value, in drawing order."""
         required, waiting = set[str](), list(variables)
         while waiting:
             variable = waiting.pop()
@@ -135,17 +135,21 @@ class Machine:
             required.add(variable)
         return [variable for variable in self.grammar.variables.draws if variable in required]
 
-    def _needed(self, index: int, values: Values) -> tuple[tuple[str, str], ...]:
-        """The values that slots from this one on can still ask for, and those of unfinished combinations."""
+    def _values_needed(self, index: int, values: Values) -> tuple[tuple[str, str], ...]:
+        """The values that slots from this one on may need, and the values of unfinished combinations."""
         later = [name for slot in self.grammar.slots[index:] for name in (*slot.conditions, *slot.variables)]
-        needed = self._required(later, values)
+        needed = self._variables_to_draw(later, values)
         for combination in self.grammar.withheld:
             if any(variable in needed and variable not in values for variable in combination):
                 needed = [*needed, *combination]
         return tuple((variable, value) for variable, value in values.items() if variable in needed)
 
     def refuse_unused(self) -> None:
-        """Raise an error where the grammar states what no sentence uses."""
+        """Check that sentences use every part of the grammar.
+
+        Raises:
+            GrammarError: a lexicon value, a choice, a slot or a withheld combination is never used.
+        """
         grammar = self.grammar
         stated = [
             f"lexicon.{name}.{value}" for name, lexicon in grammar.variables.lexicons.items() for value in lexicon

@@ -1,4 +1,4 @@
-"""The tokens of a language and their ids. It knows no probabilities."""
+"""The tokens of a language and their ids. This module knows no probabilities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from seedbed.documents import Tokens
 from seedbed.messages import nearest
 
-#: The ids of the tokens that begin a document, end it, and end each of its sentences, in every language.
+#: In every language, the ids of the tokens that begin a document, end a document and end a sentence.
 BEGIN, END, PERIOD = 0, 1, 2
 
 
@@ -20,11 +20,10 @@ class Vocabulary:
     """Ids in the order: begin, end, period, the words, the structural tokens.
 
     Attributes:
-        marks: The tokens that begin a document, end a document and end a sentence; none in a task, whose sequences
-            have no such marks.
+        marks: The tokens that begin a document, end a document and end a sentence; empty for a task.
         words: The words.
-        structural: Tokens that objectives put into documents (padding, masks, sentinels) and that no document
-            of the language holds.
+        structural: Tokens that objectives put into documents (padding, masks, sentinels); no document of the
+            language has them.
 
     Raises:
         ValueError: a token occurs twice.
@@ -37,7 +36,7 @@ class Vocabulary:
     def __post_init__(self) -> None:
         repeated = sorted({token for token in self.tokens if self.tokens.count(token) > 1})
         if repeated:
-            raise ValueError(f"tokens that stand in the vocabulary twice: {', '.join(repeated)}")
+            raise ValueError(f"tokens that occur in the vocabulary twice: {', '.join(repeated)}")
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -54,7 +53,7 @@ class Vocabulary:
 
     @cached_property
     def structural_ids(self) -> Tokens:
-        """[structural], the ids of the tokens that no document holds."""
+        """[structural], the ids of the structural tokens."""
         return np.arange(len(self) - len(self.structural), len(self))
 
     @cached_property
@@ -65,7 +64,7 @@ class Vocabulary:
         """The id of one token.
 
         Raises:
-            ValueError: the language has no such token.
+            ValueError: the vocabulary has no such token.
         """
         if token not in self._ids:
             raise ValueError(f"no token {token!r} in this vocabulary; {nearest(token, self.tokens)}")
@@ -75,7 +74,7 @@ class Vocabulary:
         """The ids of tokens separated by spaces; nothing is added.
 
         Raises:
-            ValueError: the language has no such token.
+            ValueError: the vocabulary has no such token.
         """
         return np.array([self.id(token) for token in text.split()], dtype=np.int64)
 
@@ -85,11 +84,11 @@ class Vocabulary:
         Raises:
             ValueError: an id outside the vocabulary.
         """
-        ids = self.checked(np.asarray(list(tokens), dtype=np.int64))
+        ids = self.check_ids(np.asarray(list(tokens), dtype=np.int64))
         return " ".join(self.tokens[index] for index in ids)
 
-    def checked(self, tokens: Tokens) -> Tokens:
-        """The same ids, known to lie inside the vocabulary: numpy would take -1 for the last token.
+    def check_ids(self, tokens: Tokens) -> Tokens:
+        """Return the ids if all are in the vocabulary; numpy would read -1 as the last token.
 
         Raises:
             ValueError: an id outside the vocabulary.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from seedbed.batching import pack
 from seedbed.documents import Documents
-from seedbed.languages.exact import antecedents
+from seedbed.languages.exact import antecedent_distances
 from seedbed.measuring.context import Context
 from seedbed.measuring.trained import TrainedModel
 from seedbed.models.inspection import attention
@@ -59,8 +59,8 @@ class Queries:
 def find_queries(context: Context, slot: str, antecedent: str) -> Queries:
     """The tokens of the test set before the words of a slot, and where the slot that decides them is."""
     test = context.test
-    places, distances = antecedents(context.language, test, slot, antecedent)
-    spoken = context.language.expecting(test, antecedent)
+    places, distances = antecedent_distances(context.language, test, slot, antecedent)
+    spoken = context.language.in_slot(test, antecedent)
     begins = np.where(spoken & ~np.roll(spoken, 1), np.arange(len(spoken)), 0)
     last = places - distances
     first = np.maximum.accumulate(begins)[last]

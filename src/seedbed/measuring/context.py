@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.decoding.following import Following
+from seedbed.decoding.following import NextTokenScorer
 from seedbed.documents import Documents
 from seedbed.languages.automaton import Language
 from seedbed.tasks.task import Task
@@ -86,7 +86,7 @@ class Continuer(Protocol):
 class Writer(Protocol):
     """Whatever writes documents from scratch, token by token, each in its natural way."""
 
-    def beginning(self, documents: int) -> tuple[list[int], Following]:
+    def beginning(self, documents: int) -> tuple[list[int], NextTokenScorer]:
         """The tokens that so many documents begin with, and what follows them and all that is written behind."""
         ...
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.languages.exact import antecedents
+from seedbed.languages.exact import antecedent_distances
 from seedbed.measuring.context import Context
 from seedbed.observations import Observation, mean
 
@@ -28,7 +28,7 @@ def score_decided_words(
         window: ``inside`` are the words whose antecedent's last word is at most this many words back.
     """
     test = context.test
-    places, distances = antecedents(context.language, test, slot, antecedent)
+    places, distances = antecedent_distances(context.language, test, slot, antecedent)
     predicted = predicted[places - test.owners[places] - 1]
     right = predicted[np.arange(len(places)), test.tokens[places]]
     scores = {"pronoun_probability": np.exp(right), "pronoun_accuracy": _hits(predicted, right)}

@@ -14,13 +14,13 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.documents import Documents, Tokens, split
+from seedbed.documents import Documents, Tokens, split_each
 from seedbed.languages.automaton import FIRST, Language
 from seedbed.languages.vocabulary import PERIOD
 from seedbed.measuring.divergence import divergence
 from seedbed.measuring.sentence_ends import periods
 from seedbed.measuring.trained import TrainedModel
-from seedbed.objectives.scoring import among
+from seedbed.objectives.scoring import restrict_to_words
 from seedbed.observations import Observation, Scalar, mean
 from seedbed.randomness import stream
 
@@ -54,7 +54,7 @@ class Holes:
     @cached_property
     def sentences(self) -> Documents:
         """The documents up to the period of the first sentence."""
-        return split(self.documents, periods(self.documents, 1)[1] + 1)[0]
+        return split_each(self.documents, periods(self.documents, 1)[1] + 1)[0]
 
     @cached_property
     def truth(self) -> Numbers:
@@ -65,7 +65,7 @@ class Holes:
     @cached_property
     def slots(self) -> Names:
         """[documents], the slot of the grammar of each hole."""
-        before = split(self.documents, self.places)[0]
+        before = split_each(self.documents, self.places)[0]
         states = self.language.states(before)[before.offsets[1:] - 1]
         return np.array([_slot(self.language, *one) for one in zip(states, self.words, strict=True)])
 
@@ -152,7 +152,7 @@ def _words(language: Language, probabilities: list[Numbers]) -> Numbers:
     """[rows, vocabulary], log probabilities over the words alone."""
     words = language.vocabulary.word_ids
     with np.errstate(divide="ignore"):
-        return among(np.log(np.array(probabilities)[:, words]), words, len(language.vocabulary))
+        return restrict_to_words(np.log(np.array(probabilities)[:, words]), words, len(language.vocabulary))
 
 
 def _slot(language: Language, state: int, word: int) -> str:

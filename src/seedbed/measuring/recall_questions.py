@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.decoding.following import rectangle
+from seedbed.decoding.following import rows_as_documents
 from seedbed.documents import Documents, Tokens
 from seedbed.measuring.context import Predictor, TaskContext
 from seedbed.measuring.trained import TrainedModel
@@ -36,12 +36,12 @@ class Questions:
     @property
     def documents(self) -> Documents:
         """All of them as documents, each without its answer."""
-        return rectangle(self.tokens)
+        return rows_as_documents(self.tokens)
 
     @property
     def answered(self) -> Documents:
         """All of them as documents, each with its answer."""
-        return rectangle(np.column_stack([self.tokens, self.keys]))
+        return rows_as_documents(np.column_stack([self.tokens, self.keys]))
 
 
 def ask(context: TaskContext, distractors: int, items: int, before: int = 0) -> Questions:
@@ -53,7 +53,7 @@ def ask(context: TaskContext, distractors: int, items: int, before: int = 0) -> 
     if not isinstance(context.task, recall.Task):
         raise ValueError(f"this measures recall, not {type(context.task).__module__.rpartition('.')[2]}")
     rng = stream(0, f"recall of {distractors} distractors, {before} before the key")
-    found = recall.questions(rng, items, distractors, before)
+    found = recall.balanced_sequences(rng, items, distractors, before)
     return Questions(found[:, :-1], found[:, -1])
 
 

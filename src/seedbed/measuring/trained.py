@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from seedbed.decoding.following import Following
+from seedbed.decoding.following import NextTokenScorer
 from seedbed.documents import Documents
 from seedbed.log import Log
 from seedbed.models import initialisation
@@ -73,7 +73,7 @@ class TrainedModel:
         """As `context.Continuer` says."""
         return self._asked("continuation", documents, starts)  # type: ignore[no-any-return]
 
-    def beginning(self, documents: int) -> tuple[list[int], Following]:
+    def beginning(self, documents: int) -> tuple[list[int], NextTokenScorer]:
         """As `context.Writer` says."""
         return self._asked("beginning", documents)  # type: ignore[no-any-return]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.languages.agreement import Beginnings
+from seedbed.languages.agreement import SentencePrefixes
 from seedbed.measuring.context import Predictor
 
 
-def hits(model: Predictor, test: Beginnings) -> NDArray[np.float64]:
+def hits(model: Predictor, test: SentencePrefixes) -> NDArray[np.float64]:
     """[documents], 1 where the right form is more probable than the wrong one, 0 where it is less, else one half.
 
     NaN where neither has any probability.

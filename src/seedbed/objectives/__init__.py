@@ -1,1 +1,1 @@
-"""Objectives: how a document becomes inputs, targets and scored positions, one file each."""
+"""Objectives: how a document becomes inputs, targets and scored positions. Each objective is one file."""

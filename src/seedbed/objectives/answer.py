@@ -1,4 +1,4 @@
-"""Answering: predict the last token of a document from all before it, and nothing else (recurrence 5.1)."""
+"""Answering: predict only the last token of a document, from all tokens before it (recurrence 5.1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from seedbed.documents import Documents
 from seedbed.languages.vocabulary import Vocabulary
 from seedbed.objectives import scoring
-from seedbed.objectives.conditioning import conditional, left_to_right
+from seedbed.objectives.conditioning import conditional_batch, next_token_log_probabilities
 from seedbed.objectives.scoring import Batch, Numbers
 
 OFFERS = ("log_probabilities",)
@@ -22,27 +22,27 @@ class Options:
 
 
 class Objective:
-    """A document's last token is scored: ``a b c`` is read as ``a b``, and scored after ``b`` on ``c``."""
+    """Only a document's last token is scored: of ``a b c`` the model reads ``a b`` and predicts ``c``."""
 
     reads = "causal"
 
     def __init__(self, options: Options, vocabulary: Vocabulary) -> None:
-        """Make the objective; neither argument matters to it, every objective takes both."""
+        """Make the objective. It uses neither argument, but every objective takes both."""
 
     def examples(self, documents: Documents, rng: np.random.Generator) -> Batch:
-        """Documents without their answers, and these; nothing is drawn.
+        """Documents without their last token as inputs, and the last tokens as targets; nothing is random.
 
         Raises:
-            ValueError: a document has fewer than 2 tokens, so that nothing is read before its answer.
+            ValueError: a document has fewer than 2 tokens, so there is no question before its answer.
         """
         if (documents.lengths < 2).any():
             raise ValueError("a document of fewer than 2 tokens has no question before its answer")
-        return conditional(documents, documents.lengths - 1, "causal")
+        return conditional_batch(documents, documents.lengths - 1, "causal")
 
     def loss(self, model: nn.Module, batch: Batch) -> tuple[Tensor, int]:
         """The summed loss in nats and the number of answers."""
         return scoring.loss(model, batch)
 
     def log_probabilities(self, model: nn.Module, documents: Documents) -> Numbers:
-        """[tokens, vocabulary] in nats, after each token; only what follows a whole question has been learnt."""
-        return left_to_right(model, documents, "causal")
+        """[tokens, vocabulary] in nats, for the token after each; only those after a question were trained."""
+        return next_token_log_probabilities(model, documents, "causal")

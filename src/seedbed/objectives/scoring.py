@@ -1,7 +1,7 @@
-"""What a model is called with and scored on: the form that every objective here gives its examples.
+"""Batches of inputs and targets, and the loss and log probabilities of a model on them.
 
-A model that sees one stream is called with one batch of rows, an encoder-decoder with sources and targets. This
-module knows neither how examples are made nor what a model is used for.
+A model that reads one stream is called with one batch of rows, and an encoder-decoder with sources and targets.
+The objectives make the batches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch.nn import functional as F
 from seedbed.batching import Packed
 from seedbed.documents import Documents
 
-#: Documents a forward; more gain nothing on one core and cost memory.
+#: Documents in one forward pass; more gain nothing on one core and cost memory.
 _CHUNK = 64
 
 Numbers = NDArray[np.float64]
@@ -31,10 +31,10 @@ class Batch:
     """Some documents as a model reads them.
 
     Attributes:
-        inputs: What the model is called with: one batch of rows, or sources and targets.
-        targets: [scored], what it is to predict.
-        scored: [scored], at which of its tokens; None is at each.
-        added: How many targets are no token of the text: sentinels, and the ends of answers.
+        inputs: The arguments of the model: one batch of rows, or sources and targets.
+        targets: [scored], the tokens to predict.
+        scored: [scored], the indices of the tokens that predict them; None for all tokens.
+        added: How many targets are not tokens of the text, but sentinels or ends of answers.
     """
 
     inputs: tuple[Packed, ...]
@@ -44,7 +44,7 @@ class Batch:
 
 
 def logits(model: nn.Module, batch: Batch) -> Float[Tensor, "scored vocabulary"]:
-    """What the model says where it is scored."""
+    """The logits of the scored tokens."""
     return model(*batch.inputs, scored=batch.scored)  # type: ignore[no-any-return]
 
 
@@ -54,7 +54,7 @@ def loss(model: nn.Module, batch: Batch) -> tuple[Tensor, int]:
 
 
 def chunks(documents: int) -> Iterator[NDArray[np.int64]]:
-    """The indices of so many documents, a few at a time; at least once."""
+    """The indices of all documents, a few at a time; without documents, one empty array."""
     for start in range(0, documents or 1, _CHUNK):
         yield np.arange(start, min(start + _CHUNK, documents))
 
@@ -66,43 +66,43 @@ def log_probabilities(model: nn.Module, batches: Iterable[Batch]) -> Numbers:
     return np.concatenate([logits(model, batch).double().log_softmax(-1).numpy() for batch in batches])
 
 
-def of_targets(model: nn.Module, batches: Iterable[Batch]) -> Numbers:
+def target_log_probabilities(model: nn.Module, batches: Iterable[Batch]) -> Numbers:
     """[scored], the log probability of each target, batch after batch."""
     parts = [log_probabilities(model, [batch])[np.arange(len(batch.targets)), batch.targets] for batch in batches]
     return np.concatenate(parts)
 
 
-def among(scores: Numbers, words: NDArray[np.int64], vocabulary: int) -> Numbers:
-    """[documents, vocabulary], scores [documents, words] as log probabilities of words; -inf for other tokens."""
+def restrict_to_words(scores: Numbers, words: NDArray[np.int64], vocabulary: int) -> Numbers:
+    """[documents, vocabulary], scores [documents, words] normalised over the words; -inf for other tokens."""
     result = np.full((len(scores), vocabulary), -np.inf)
     result[:, words] = scores - np.logaddexp.reduce(scores, 1, keepdims=True)
     return result
 
 
-class Corrupts(Protocol):
-    """What `shares` needs of an objective."""
+class ExampleMaker(Protocol):
+    """An objective that `scored_shares` can measure."""
 
     def examples(self, documents: Documents, rng: np.random.Generator) -> Batch:
-        """Inputs, targets and scored positions of some documents."""
+        """The inputs, targets and scored positions of some documents."""
         ...
 
 
 @dataclass(frozen=True)
-class Shares:
-    """How much of the text an objective learns from (objectives 6.3), relative to what can be predicted at all.
+class ScoredShares:
+    """How many tokens an objective scores (objectives 6.3), relative to all tokens but each document's first.
 
     Attributes:
-        text: The share of the text's tokens, but for each document's first, that are scored.
-        scored: The number of all that is scored, sentinels and ends of answers included, relative to the same.
+        text: The scored tokens of the text.
+        scored: All scored tokens, with sentinels and ends of answers.
     """
 
     text: float
     scored: float
 
 
-def shares(objective: Corrupts, documents: Documents, rng: np.random.Generator) -> Shares:
-    """How much of some documents is scored, in one draw."""
+def scored_shares(objective: ExampleMaker, documents: Documents, rng: np.random.Generator) -> ScoredShares:
+    """The shares of scored tokens in one random draw."""
     batches = [objective.examples(documents.take(some), rng) for some in chunks(len(documents))]
     scored, added = (sum(len(batch.targets) for batch in batches), sum(batch.added for batch in batches))
     predictable = len(documents.tokens) - len(documents)
-    return Shares((scored - added) / predictable, scored / predictable)
+    return ScoredShares((scored - added) / predictable, scored / predictable)

@@ -36,7 +36,7 @@ from seedbed.pipeline.jobs.tables import (
 from seedbed.pipeline.jobs.training import Training, kind_and_options, plugins_of, streams
 from seedbed.pipeline.reference_files import contents, read_watched
 from seedbed.statistics.claims import Claim
-from seedbed.statistics.observed import Cell
+from seedbed.statistics.observed import ObservationKey
 
 
 class Plan:
@@ -240,7 +240,7 @@ class Plan:
         return claims
 
     @cached_property
-    def watched(self) -> list[Cell]:
+    def watched(self) -> list[ObservationKey]:
         """The numbers that a comparison with the reference decides on."""
         return read_watched(self.configuration)
 

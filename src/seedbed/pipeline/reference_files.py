@@ -21,7 +21,7 @@ from seedbed.messages import nearest
 from seedbed.observations import DEMONSTRATIONS, Scalar, condition_text
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import COMPUTING, versions
-from seedbed.statistics.observed import Cell
+from seedbed.statistics.observed import ObservationKey
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +53,7 @@ class WatchedFile(_Strict):
     watched: Annotated[list[Watched], Field(max_length=60)]
 
 
-def read_watched(configuration: Configuration) -> list[Cell]:
+def read_watched(configuration: Configuration) -> list[ObservationKey]:
     """The watched numbers of the runs and demonstrations that are built now; none without config/watched.yaml.
 
     Raises:
@@ -68,7 +68,7 @@ def read_watched(configuration: Configuration) -> list[Cell]:
             if one.run not in configuration.demonstrations:
                 near = nearest(one.run, configuration.demonstrations)
                 raise ConfigError(f"{place}: watched[{index}].run: {one.run}: {near}")
-            found.append(Cell(one.study, one.run, one.metric, condition_text(one.where)))
+            found.append(ObservationKey(one.study, one.run, one.metric, condition_text(one.where)))
             continue
         known = [file.stem for file in (path.parent / "studies").glob("*.yaml")]
         if one.study not in known:
@@ -79,7 +79,7 @@ def read_watched(configuration: Configuration) -> list[Cell]:
         if one.run not in runs:
             raise ConfigError(f"{place}: watched[{index}].run: {one.run}: {nearest(one.run, runs)}")
         if one.run in configuration.runs(one.study):
-            found.append(Cell(one.study, one.run, one.metric, condition_text(one.where)))
+            found.append(ObservationKey(one.study, one.run, one.metric, condition_text(one.where)))
     return found
 
 

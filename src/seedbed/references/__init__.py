@@ -1,1 +1,1 @@
-"""Reference runs: predictors that need no training, one file a kind."""
+"""Reference runs: predictors that need no training. Each kind is one file."""

@@ -1,4 +1,4 @@
-"""What a predictor of the next token gives the rest of a document."""
+"""Log probabilities of the rest of a document, from a predictor of the next token."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from seedbed.documents import Documents, Tokens
 Numbers = NDArray[np.float64]
 
 
-def continued(predict: Callable[[Documents], Numbers], documents: Documents, starts: Tokens) -> Numbers:
-    """[scored tokens], the log probability of each token from the place ``starts`` of its document on.
+def continuation_log_probabilities(
+    predict: Callable[[Documents], Numbers], documents: Documents, starts: Tokens
+) -> Numbers:
+    """[scored tokens], the log probability of each token from position ``starts`` of its document on.
 
     Args:
-        predict: Gives [tokens, vocabulary], log probabilities of what follows each token.
-        documents: Any.
-        starts: [documents], from 1.
+        predict: Returns [tokens, vocabulary], log probabilities of the token after each.
+        documents: Documents without empty ones.
+        starts: [documents], positions from 1.
     """
     targets = documents.without_first()
     later = targets.positions + 1 >= starts[targets.owners]

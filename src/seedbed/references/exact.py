@@ -1,4 +1,4 @@
-"""The language itself as a predictor: the floor that no model can pass, and the floor of those with a window."""
+"""The language itself as a predictor: no model, or no model with the same window, has a lower loss."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.decoding.following import Following, predicted
+from seedbed.decoding.following import NextTokenScorer, scorer_from_predictions
 from seedbed.documents import Documents
 from seedbed.languages.automaton import Language
 from seedbed.languages.vocabulary import BEGIN
-from seedbed.languages.windows import histories, next_token
-from seedbed.references.continuing import continued
+from seedbed.languages.windows import histories, next_token_distributions
+from seedbed.references.continuing import continuation_log_probabilities
 from seedbed.references.material import require_language
 
 OFFERS = ("log_probabilities", "fill", "continuation", "beginning")
@@ -20,7 +20,7 @@ OFFERS = ("log_probabilities", "fill", "continuation", "beginning")
 
 @dataclass(frozen=True)
 class Options:
-    """``window`` is how many tokens it sees, ``<bos>`` and earlier sentences included; 0 is all of them."""
+    """``window`` is the number of tokens it sees, ``<bos>`` and earlier sentences included; 0 means all."""
 
     window: int = 0
 
@@ -31,10 +31,10 @@ class Options:
 
 @dataclass(frozen=True)
 class Reference:
-    """The full language's next-token distribution, given all tokens so far or the last few.
+    """The next-token distribution of the full language, given all tokens so far or the last few.
 
     Raises:
-        ValueError: there is no language but a task.
+        ValueError: the data come from a task, not a language.
     """
 
     options: Options
@@ -44,23 +44,23 @@ class Reference:
         require_language("exact", self.language)
 
     def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
-        """[tokens, vocabulary] in nats; minus infinity where a token cannot come."""
+        """[tokens, vocabulary] in nats, for the token after each; minus infinity for impossible tokens."""
         with np.errstate(divide="ignore"):
             return np.log(self._probabilities(documents))
 
-    def beginning(self, documents: int) -> tuple[list[int], Following]:
-        """So many documents from ``<bos>`` on."""
-        return [BEGIN], predicted(self.log_probabilities)
+    def beginning(self, documents: int) -> tuple[list[int], NextTokenScorer]:
+        """The first token ``<bos>`` of each document to write, and the scorer of the next tokens."""
+        return [BEGIN], scorer_from_predictions(self.log_probabilities)
 
     def continuation(self, documents: Documents, starts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """[scored tokens], the log probability of each token from the place ``starts`` of its document on."""
-        return continued(self.log_probabilities, documents, starts)
+        """[scored tokens], the log probability of each token from position ``starts`` of its document on."""
+        return continuation_log_probabilities(self.log_probabilities, documents, starts)
 
     def fill(self, documents: Documents, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """[documents, vocabulary], log probabilities of the word at one place of each document.
+        """[documents, vocabulary], log probabilities of the word at one position of each document.
 
-        The exact posterior; with a window, what the tokens of the window before the place allow, for it sees none
-        behind. Normalised over the words, minus infinity for other tokens.
+        It is the exact posterior given the whole document. With a window it is the distribution given only the
+        tokens in the window before the position. It is normalised over the words; minus infinity for other tokens.
         """
         if self.options.window:
             rows = self._probabilities(documents)[documents.offsets[:-1] + places - 1]
@@ -70,10 +70,10 @@ class Reference:
         words = np.zeros_like(rows)
         words[:, self.language.vocabulary.word_ids] = rows[:, self.language.vocabulary.word_ids]
         with np.errstate(divide="ignore"):
-            filled: NDArray[np.float64] = np.log(words / words.sum(1, keepdims=True))
-        return filled
+            scores: NDArray[np.float64] = np.log(words / words.sum(1, keepdims=True))
+        return scores
 
     def _probabilities(self, documents: Documents) -> NDArray[np.float64]:
         if self.options.window:
-            return next_token(self.language, histories(documents, self.options.window))
+            return next_token_distributions(self.language, histories(documents, self.options.window))
         return self.language.probability[self.language.states(documents)]

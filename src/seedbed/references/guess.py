@@ -1,4 +1,4 @@
-"""Guessing: some words are equally probable, whatever came before, and all else is impossible (recurrence 5.1)."""
+"""Guessing: some words are equally probable after every token, and all others are impossible (recurrence 5.1)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Reference:
     """The same distribution after every token.
 
     Raises:
-        ValueError: a word is no token, from `log_probabilities`.
+        ValueError: a word is not in the vocabulary; raised by `log_probabilities`.
     """
 
     options: Options
     language: Language | Task
 
     def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
-        """[tokens, vocabulary] in nats; minus infinity for what is not guessed."""
+        """[tokens, vocabulary] in nats, for the token after each; minus infinity for all other words."""
         vocabulary = self.language.vocabulary
         guessed = np.unique(vocabulary.encode(" ".join(self.options.words or vocabulary.words)))
         row = np.full(len(vocabulary), -np.inf)

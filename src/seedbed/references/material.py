@@ -1,4 +1,4 @@
-"""What a reference needs of the data that it is asked about."""
+"""What a reference run requires of its data."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from seedbed.tasks.task import Task
 
 
 def require_language(kind: str, source: Language | Task) -> None:
-    """Refuse a task: its sequences begin with no ``<bos>``, and its distribution is no automaton.
+    """Check that data come from a language. The sequences of a task have no ``<bos>``, and no automaton.
 
     Raises:
-        ValueError: it is one.
+        ValueError: the source is a task.
     """
     if not isinstance(source, Language):
         raise ValueError(

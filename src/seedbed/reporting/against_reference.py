@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from seedbed.reporting.tables import CLAIMS, Column, Link, Links, Status, Table, Value, address
-from seedbed.statistics.comparison import Compared
+from seedbed.statistics.comparison import ComparedItem
 
 #: Rows that moved and decide nothing are many on another processor; the page shows some of them.
 _MOST = 100
@@ -20,7 +20,7 @@ class ReferenceSection:
     table: Table
 
 
-def reference_section(compared: Sequence[Compared]) -> ReferenceSection:
+def reference_section(compared: Sequence[ComparedItem]) -> ReferenceSection:
     """The comparison as a page shows it: watched numbers and verdicts that moved, then rows that moved."""
     watched = [one for one in compared if one.tier == "watched"]
     verdicts = [one for one in compared if one.tier == "verdict" and one.failed]
@@ -40,7 +40,7 @@ def reference_section(compared: Sequence[Compared]) -> ReferenceSection:
     return ReferenceSection(_summary(compared, rows), table)
 
 
-def _summary(compared: Sequence[Compared], moved: Sequence[Compared]) -> str:
+def _summary(compared: Sequence[ComparedItem], moved: Sequence[ComparedItem]) -> str:
     if not compared:
         return (
             "This build is not compared with a [[reference]]. A quick build never is; any other build is, if its "
@@ -65,7 +65,7 @@ def _summary(compared: Sequence[Compared], moved: Sequence[Compared]) -> str:
     return f"{words} The table leaves out {left} of these; results/comparison.parquet has all."
 
 
-def _row(one: Compared) -> tuple[Value, ...]:
+def _row(one: ComparedItem) -> tuple[Value, ...]:
     if one.tier == "verdict":
         link = Link(f"{one.metric}: {one.text}", address(CLAIMS, "claim", *one.metric.split(":", 1)))
         return Links((link,)), None, None, None, None, Status(one.outcome)

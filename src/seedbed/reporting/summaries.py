@@ -12,12 +12,12 @@ from seedbed.observations import read_condition
 from seedbed.reporting.numbers import number, spread
 from seedbed.reporting.results import BEST_EPOCH, DIVERGED, PARAMETERS, TOKENS, Measure, Results, ShownRun, finite
 from seedbed.reporting.tables import NONE, Column, Strip, Table, Value, anchor
-from seedbed.statistics.intervals import deviation
+from seedbed.statistics.intervals import standard_deviation
 
 
 def shown_deviation(values: Sequence[float]) -> Value:
     """The standard deviation over seeds as a table shows it: a word where there are fewer than two."""
-    return deviation(values) if len(values) > 1 else "undefined, one seed" if values else None
+    return standard_deviation(values) if len(values) > 1 else "undefined, one seed" if values else None
 
 
 def runs_table(results: Results) -> Table:

@@ -32,7 +32,7 @@ from seedbed.reporting.tables import (
 )
 from seedbed.statistics.claims import Claim, Excluded
 from seedbed.statistics.decisions import ALPHA, Outcome
-from seedbed.statistics.observed import Cell
+from seedbed.statistics.observed import ObservationKey
 from seedbed.statistics.verdicts import Verdict, expected_wrong
 
 #: Reason why an item of a lecture has no claim → what that means.
@@ -293,36 +293,36 @@ class Places:
         """The address of a claim on the page of claims."""
         return self.address(CLAIMS, *_claim_names(name))
 
-    def measured(self, cell: Cell) -> bool:
+    def measured(self, cell: ObservationKey) -> bool:
         """Whether the observation belongs to a run of this build and was made."""
         found = self._values(cell)
         return any(value is not None for value in found.values())
 
-    def link(self, cell: Cell) -> Link:
+    def link(self, cell: ObservationKey) -> Link:
         """A cell in words, leading to its numbers where it has any."""
         here = "#" + anchor("observation", *cell) if self.measured(cell) else ""
         return Link(str(cell), here)
 
-    def run(self, cell: Cell) -> Links:
+    def run(self, cell: ObservationKey) -> Links:
         """The cell's run, leading to its row, or its demonstration."""
         if cell.study == DEMONSTRATIONS:
             return Links((Link(cell.run, self.address(DEMONSTRATIONS, "demonstration", cell.run)),))
         return Links((Link(f"{cell.study}/{cell.run}", self.address(cell.study, "run", cell.study, cell.run)),))
 
-    def figures(self, cell: Cell) -> Links:
+    def figures(self, cell: ObservationKey) -> Links:
         """The first figure that shows the cell, as a link; none where no figure does."""
         showing = (one for one in self._figures[cell.study] if one.shows(cell.metric, cell.condition))
         first = (Link(one.question, self.address(cell.study, "figure", cell.study, one.name)) for one in showing)
         return Links(tuple(first)[:1])
 
-    def unit(self, cell: Cell) -> str:
+    def unit(self, cell: ObservationKey) -> str:
         """The unit of the cell's values."""
         results = self._studies[cell.study]
         run = results.run(cell.run)
         found = results.readings(run, _measure(cell)).values() if run else ()
         return next((one.unit for one in found if one), "")
 
-    def numbers(self, cell: Cell) -> tuple[Value, ...]:
+    def numbers(self, cell: ObservationKey) -> tuple[Value, ...]:
         """Seeds, their number, mean and interval of a measured cell."""
         results = self._studies[cell.study]
         run = results.run(cell.run)
@@ -333,13 +333,13 @@ class Places:
             return (strip, NONE, interval.mean, NONE)
         return (strip, interval.n, interval.mean, interval)
 
-    def _values(self, cell: Cell) -> Mapping[int | None, float | None]:
+    def _values(self, cell: ObservationKey) -> Mapping[int | None, float | None]:
         results = self._studies.get(cell.study)
         run = results.run(cell.run) if results else None
         return results.values(run, _measure(cell)) if results and run else {}
 
 
-def _measure(cell: Cell, unit: str = "") -> Measure:
+def _measure(cell: ObservationKey, unit: str = "") -> Measure:
     return Measure(cell.metric, cell.metric, cell.metric, unit, read_condition(cell.condition))
 
 
@@ -347,7 +347,7 @@ def _verdict(row: Mapping[str, object]) -> Verdict:
     """The inverse of `Verdict.row`."""
     evidence: Iterable[Mapping[str, str]] = row["evidence"]  # type: ignore[assignment]
     same_as: Iterable[str] = row["same_as"]  # type: ignore[assignment]
-    lists = {"same_as": tuple(same_as), "evidence": tuple(Cell(**cell) for cell in evidence)}
+    lists = {"same_as": tuple(same_as), "evidence": tuple(ObservationKey(**cell) for cell in evidence)}
     return Verdict(**{**row, **lists})  # type: ignore[arg-type]
 
 
@@ -374,5 +374,5 @@ def _evidence(verdict: Verdict, claim: Claim, places: Places) -> Iterator[Link]:
         yield from (places.link(cell) for cell in verdict.evidence)
 
 
-def _evidence_row(cell: Cell, places: Places) -> tuple[Value, ...]:
+def _evidence_row(cell: ObservationKey, places: Places) -> tuple[Value, ...]:
     return (places.run(cell), cell.metric, cell.condition, *places.numbers(cell), places.figures(cell))

@@ -1,1 +1,1 @@
-"""Statistics: what may be said from a few seeds. No torch, and nothing of Seedbed but observations."""
+"""Statistics: what a few seeds allow to conclude. It imports no torch, and of Seedbed only the bottom modules."""

@@ -135,7 +135,7 @@ MeanOperand = Annotated[Operand, AfterValidator(_of_the_mean)]
 Operands = Annotated[list[MeanOperand], Field(min_length=1)]
 
 
-class Exact(_Strict):
+class ExactCheck(_Strict):
     """Every seed has this number, up to rounding errors, or this text; a list has one for each number."""
 
     kind: Literal["exact"]
@@ -143,12 +143,12 @@ class Exact(_Strict):
     to: Number | StrictStr | Annotated[list[Number | StrictStr], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _one_each(self) -> Exact:
+    def _one_each(self) -> ExactCheck:
         _same_length(self.to, self.of)
         return self
 
 
-class Band(_Strict):
+class BandCheck(_Strict):
     """A figure of the lecture lies where further runs are to be expected.
 
     Attributes:
@@ -170,7 +170,7 @@ class Band(_Strict):
     noise: NotNegative = 0.0
 
     @model_validator(mode="after")
-    def _one_each(self) -> Band:
+    def _one_each(self) -> BandCheck:
         _same_length(self.to, self.of)
         if self.of.seeds == "share":
             raise ValueError("of.seeds: share: what further runs score is not predicted from a share; use bound")
@@ -179,7 +179,7 @@ class Band(_Strict):
         return self
 
 
-class Bound(_Strict):
+class BoundCheck(_Strict):
     """A number lies above ``at_least``, below ``at_most``, or between both."""
 
     kind: Literal["bound"]
@@ -188,7 +188,7 @@ class Bound(_Strict):
     at_most: Number | None = None
 
     @model_validator(mode="after")
-    def _has_an_end(self) -> Bound:
+    def _has_an_end(self) -> BoundCheck:
         if self.at_least is None and self.at_most is None:
             raise ValueError("needs at_least, at_most or both")
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
@@ -199,7 +199,7 @@ class Bound(_Strict):
         return self
 
 
-class Order(_Strict):
+class OrderCheck(_Strict):
     """Numbers, the largest first, each above the next by at least ``margin``, paired by seed.
 
     A margin below 0 says that the first is not smaller than the next by more than that: not worse.
@@ -210,14 +210,14 @@ class Order(_Strict):
     margin: Number
 
     @model_validator(mode="after")
-    def _compares(self) -> Order:
+    def _compares(self) -> OrderCheck:
         _several(self.of)
         if self.margin == 0:
             raise ValueError("margin: 0 asks for a difference of no size, which no number of seeds decides")
         return self
 
 
-class Equivalent(_Strict):
+class EquivalentCheck(_Strict):
     """No two of the numbers, paired by seed, are more than ``margin`` apart."""
 
     kind: Literal["equivalent"]
@@ -225,12 +225,12 @@ class Equivalent(_Strict):
     margin: Positive
 
     @model_validator(mode="after")
-    def _compares(self) -> Equivalent:
+    def _compares(self) -> EquivalentCheck:
         _several(self.of)
         return self
 
 
-class All(_Strict):
+class AllCheck(_Strict):
     """What one sentence says together: every one of the checks holds."""
 
     kind: Literal["all"]
@@ -238,11 +238,13 @@ class All(_Strict):
 
 
 Fact = Annotated[dict[FactKey, Key], Field(min_length=1)]
-Check = Annotated[Exact | Band | Bound | Order | Equivalent | All, Field(discriminator="kind")]
-All.model_rebuild()  # it was declared before what it holds
+Check = Annotated[
+    ExactCheck | BandCheck | BoundCheck | OrderCheck | EquivalentCheck | AllCheck, Field(discriminator="kind")
+]
+AllCheck.model_rebuild()  # it was declared before what it holds
 
 
-class Settings(_Strict):
+class StatedSettings(_Strict):
     """Values of the merged study file, by dotted path."""
 
     study: Name
@@ -272,7 +274,7 @@ class Claim(_Strict):
     reading: StrictStr = ""
     check: Check | None = None
     fact: Annotated[dict[Name, Fact], Field(min_length=1)] | None = None
-    setting: Settings | None = None
+    setting: StatedSettings | None = None
     same_as: Annotated[list[ClaimId], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
@@ -320,7 +322,7 @@ def expand(claim: Claim) -> Claim:
     if claim.fact is None:
         return claim
     checks = [_check_of(run, *one) for run, facts in claim.fact.items() for one in facts.items()]
-    check = checks[0] if len(checks) == 1 else All(kind="all", of=checks)
+    check = checks[0] if len(checks) == 1 else AllCheck(kind="all", of=checks)
     return claim.model_copy(update={"check": check})
 
 
@@ -331,18 +333,18 @@ def _check_of(run: str, key: str, value: int | float | str) -> Check:
         {"study": DEMONSTRATIONS, "run": run, "metric": metric, "where": read_condition(condition)}
     )
     if isinstance(value, int) or (isinstance(value, str) and not re.fullmatch(_DECIMALS, value)):
-        return Exact(kind="exact", of=of, to=value)
+        return ExactCheck(kind="exact", of=of, to=value)
     number = Decimal(str(value))
     half = float(Decimal(5).scaleb(int(number.as_tuple().exponent) - 1))
-    return Band(kind="band", of=of, to=float(number), rounding=half, margin=half * _ABOVE)
+    return BandCheck(kind="band", of=of, to=float(number), rounding=half, margin=half * _ABOVE)
 
 
 def _operands(check: Check) -> Iterator[Operand]:
     match check:
-        case All():
+        case AllCheck():
             for part in check.of:
                 yield from _operands(part)
-        case Order() | Equivalent():
+        case OrderCheck() | EquivalentCheck():
             yield from check.of
         case _:
             yield check.of

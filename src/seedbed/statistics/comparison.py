@@ -1,8 +1,10 @@
-"""This build beside the reference, a committed earlier one: what moved, and whether that decides anything.
+"""Compare this build with the reference, a committed earlier build: what moved, and does that fail the check?
 
-Three questions are asked. Of every row: is it the same number, to a millionth? Where recipe, libraries and
-processor are the same, it must be, whatever the code. Of a few watched numbers: is their mean where further runs
-of the reference were to be expected? That holds on any machine. Of every verdict: was it decided the other way?
+There are three comparisons:
+
+- Rows: is each number the same, to a millionth? It must be where recipe, libraries and processor are the same.
+- Watched numbers: does the mean lie in the prediction interval of the reference? This holds on any machine.
+- Verdicts: is a claim now decided the other way?
 """
 
 from __future__ import annotations
@@ -18,37 +20,37 @@ from scipy.special import stdtr
 
 from seedbed.observations import Scalar
 from seedbed.statistics.intervals import t_half_width
-from seedbed.statistics.observed import Cell, Observed
+from seedbed.statistics.observed import ObservationKey, ObservationTable
 
-#: Two numbers are the same that differ by no more than this share of them.
+#: Two numbers are the same if they differ by at most this share of their size.
 TOLERANCE = 1e-6
-#: How often, at most, a list of watched numbers is said to have moved where none did.
+#: The largest chance that any watched number is reported as moved although none moved.
 ALPHA = 0.05
 
 Row = Mapping[str, Scalar | None]
-Outcome = Literal["same", "moved", "missing", "new", "other recipe"]
+ComparisonOutcome = Literal["same", "moved", "missing", "new", "other recipe"]
 _DECIDED = ("reproduced", "contradicted", "differs")
 
 
 @dataclass(frozen=True)
-class Compared:
-    """One thing that stands in this build, in the reference or in both.
+class ComparedItem:
+    """A row, a watched number or a verdict that is in this build, in the reference or in both.
 
     Attributes:
         tier: ``row`` for an observation, ``watched`` for the mean of a watched number, ``verdict`` for a claim.
         study: The study; empty for a verdict.
         run: The run; empty for a verdict.
-        seed: The seed of a row; none elsewhere and for a reference run.
+        seed: The seed of a row; None for a reference run, a watched number and a verdict.
         metric: The metric; the claim's id for a verdict.
         condition: The condition.
-        outcome: ``same``, ``moved``, ``missing`` in this build, ``new`` in it, or of an ``other recipe``, which
-            says nothing of this one.
-        decides: Whether ``moved`` or ``missing`` means that the check fails.
-        reference: The number in the reference; none where there is none.
-        now: The number in this build.
-        low: The lower end of where ``now`` was to be expected, of a watched number.
+        outcome: ``same``, ``moved``, ``missing`` (not in this build), ``new`` (not in the reference) or ``other
+            recipe`` (made by another recipe, so not comparable).
+        decides: Whether the check fails if the outcome is ``moved`` or ``missing``.
+        reference: The number in the reference; None if it has no such number.
+        now: The number in this build; None if it has no such number.
+        low: The lower end of the prediction interval for ``now``; watched numbers only.
         high: Its upper end.
-        text: What is no number, before and now.
+        text: The values that are text, before and now.
     """
 
     tier: Literal["row", "watched", "verdict"]
@@ -57,7 +59,7 @@ class Compared:
     seed: int | None
     metric: str
     condition: str
-    outcome: Outcome
+    outcome: ComparisonOutcome
     decides: bool
     reference: float | None = None
     now: float | None = None
@@ -67,80 +69,83 @@ class Compared:
 
     @property
     def failed(self) -> bool:
-        """Whether the check fails by this alone."""
+        """Whether this item alone makes the check fail."""
         return self.decides and self.outcome in ("moved", "missing")
 
     @property
     def place(self) -> str:
-        """Where it stands, in words."""
+        """Study, run, seed, metric and condition in words."""
         seed = "" if self.seed is None else f", seed {self.seed}"
         where = f" ({self.condition})" if self.condition else ""
         return f"{self.study}/{self.run}{seed}: {self.metric}{where}" if self.study else self.metric
 
 
-def compare_rows(now: Iterable[Row], reference: Iterable[Row], decides: bool) -> list[Compared]:
-    """Every row of the reference whose recipe was run again, and every row that it has not.
+def compare_rows(now: Iterable[Row], reference: Iterable[Row], decides: bool) -> list[ComparedItem]:
+    """Compare every reference row whose recipe was run again, and list every row that the reference lacks.
 
     Args:
         now: The rows of this build.
-        reference: Those of the reference, of the same studies.
+        reference: The rows of the reference, of the same studies.
         decides: Whether both were made with the same libraries on processors of the same kind.
     """
     here, there = ({_key(row): row for row in rows} for rows in (now, reference))
     recipes = {row["recipe"] for row in here.values()}
     found = [
-        _compared(key, here.get(key), row, decides)
+        _compare_row(key, here.get(key), row, decides)
         for key, row in there.items()
         if key in here or row["recipe"] in recipes
     ]
-    return found + [_compared(key, row, None, decides) for key, row in here.items() if key not in there]
+    return found + [_compare_row(key, row, None, decides) for key, row in here.items() if key not in there]
 
 
 def compare_watched(
-    cells: Sequence[Cell], now: Observed, reference: Observed, resolutions: Mapping[Cell, float]
-) -> list[Compared]:
-    """The mean of each watched number over the seeds, and where further runs of the reference were to be expected.
+    keys: Sequence[ObservationKey],
+    now: ObservationTable,
+    reference: ObservationTable,
+    resolutions: Mapping[ObservationKey, float],
+) -> list[ComparedItem]:
+    """Compare the mean of each watched number over the seeds with the prediction interval of the reference.
 
-    The prediction interval is t·s·√(1/K + 1/n) wide on each side, with s and K of the reference, and never
-    narrower than the measurement resolves. Holm's procedure over the list keeps the chance of any false alarm at
-    5 %. What the reference does not have is new, and cannot have moved.
+    The interval extends t·s·√(1/K + 1/n) to each side, with the standard deviation s and the K seeds of the
+    reference and the n seeds of this build. It is never narrower than the measurement resolves. Holm's procedure
+    over the list keeps the chance of any false alarm at 5 %. A number that the reference lacks is ``new``.
 
     Args:
-        cells: The watched numbers.
+        keys: The watched numbers.
         now: This build.
         reference: The reference.
-        resolutions: The least difference that the measurement of a cell can show; 0 where a cell is missing.
+        resolutions: The least difference that a measurement can show, see `resolutions`; 0 for a missing key.
     """
-    pairs = [(now.series(cell), reference.series(cell)) for cell in cells]
-    found = [_expected(*pair, resolutions.get(cell, 0.0)) for cell, pair in zip(cells, pairs, strict=True)]
+    pairs = [(now.series(key), reference.series(key)) for key in keys]
+    found = [_test_mean(*pair, resolutions.get(key, 0.0)) for key, pair in zip(keys, pairs, strict=True)]
     ordered = sorted(range(len(found)), key=lambda index: found[index][0])
     moved = True
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, ComparisonOutcome] = {}
     for rank, index in enumerate(ordered):
         moved = moved and found[index][0] <= ALPHA / (len(found) - rank)
         here, there = pairs[index]
         outcomes[index] = "new" if not there else "missing" if not here else "moved" if moved else "same"
-    return [_watched(cell, outcomes[index], *found[index][1:]) for index, cell in enumerate(cells)]
+    return [_watched_item(key, outcomes[index], *found[index][1:]) for index, key in enumerate(keys)]
 
 
-def compare_verdicts(now: Mapping[str, str], reference: Mapping[str, str]) -> list[Compared]:
-    """The outcome of every claim that both this build and the reference's rows decide, by id.
+def compare_verdicts(now: Mapping[str, str], reference: Mapping[str, str]) -> list[ComparedItem]:
+    """Compare the outcomes of the claims that both builds decide, by id.
 
-    One that either of them leaves undecided cannot have moved, fewer seeds decide less; nor is it the same.
+    A claim that is undecided in one of them is left out: fewer seeds decide less, which is not a change.
     """
     found = []
     for claim in sorted(now.keys() & reference.keys()):
         both = (reference[claim], now[claim])
         if all(one in _DECIDED for one in both):
-            outcome: Outcome = "same" if both[0] == both[1] else "moved"
-            found.append(Compared("verdict", "", "", None, claim, "", outcome, True, text=" → ".join(both)))
+            outcome: ComparisonOutcome = "same" if both[0] == both[1] else "moved"
+            found.append(ComparedItem("verdict", "", "", None, claim, "", outcome, True, text=" → ".join(both)))
     return found
 
 
-def resolutions(rows: Iterable[Row]) -> dict[Cell, float]:
-    """What one item more or less changes in a share; 0 for what is no share of items."""
+def resolutions(rows: Iterable[Row]) -> dict[ObservationKey, float]:
+    """How much one item more or less changes each share; other numbers have no entry."""
     return {
-        Cell(*(str(row[name]) for name in Cell._fields)): 1 / float(row["n"] or 1)
+        ObservationKey(*(str(row[name]) for name in ObservationKey._fields)): 1 / float(row["n"] or 1)
         for row in rows
         if row["unit"] == "share" and row["n"] == row["n"] and row["n"]
     }
@@ -152,16 +157,16 @@ def _key(row: Row) -> tuple[str, str, int | None, str, str]:
     return str(row["study"]), str(row["run"]), known, str(row["metric"]), str(row["condition"])
 
 
-def _compared(
+def _compare_row(
     key: tuple[str, str, int | None, str, str], now: Row | None, reference: Row | None, decides: bool
-) -> Compared:
+) -> ComparedItem:
     if now is None or reference is None:
-        outcome: Outcome = "missing" if now is None else "new"
+        outcome: ComparisonOutcome = "missing" if now is None else "new"
     elif now["recipe"] != reference["recipe"]:
         outcome = "other recipe"
     else:
         outcome = "same" if _same(now, reference) else "moved"
-    return Compared(
+    return ComparedItem(
         "row", *key, outcome, decides, reference=_number(reference), now=_number(now), text=_texts(reference, now)
     )
 
@@ -184,20 +189,20 @@ def _same(one: Row, other: Row) -> bool:
     return math.isclose(*numbers, rel_tol=TOLERANCE, abs_tol=1e-12)
 
 
-def _expected(
+def _test_mean(
     now: Mapping[int | None, float | str], before: Mapping[int | None, float | str], resolution: float
 ) -> tuple[float, float, float, float, float]:
-    """The chance of a mean so far off, the mean before and now, and the ends of what was to be expected."""
+    """The p value of the difference, the mean before and now, and the ends of the prediction interval."""
     values, old = (_numbers(each.values()) for each in (now, before))
     if not (values.size and old.size and np.isfinite(values).all() and np.isfinite(old).all()):
-        # Where both are not finite, nothing moved; what the reference does not have cannot have moved either.
+        # Nothing moved if both are not finite, or if the reference has no such number.
         same = not old.size or not (np.isfinite(values).all() or np.isfinite(old).all())
         return float(same), _mean(old), _mean(values), math.nan, math.nan
     mean, middle = _mean(values), _mean(old)
     floor = max(resolution, TOLERANCE * abs(middle), 1e-12)
     sd = float(old.std(ddof=1)) if old.size > 1 else 0.0
     half = max(floor, t_half_width(sd, old.size, 1 - ALPHA, values.size) if sd else 0.0)
-    return _chance(mean - middle, sd, old.size, values.size, floor), middle, mean, middle - half, middle + half
+    return _p_value(mean - middle, sd, old.size, values.size, floor), middle, mean, middle - half, middle + half
 
 
 def _mean(values: NDArray[np.float64]) -> float:
@@ -205,12 +210,12 @@ def _mean(values: NDArray[np.float64]) -> float:
 
 
 def _numbers(values: Iterable[float | str]) -> NDArray[np.float64]:
-    """The values, NaN for one that is no number."""
+    """The values, with NaN for each text."""
     return np.array([math.nan if isinstance(one, str) else one for one in values], dtype=np.float64)
 
 
-def _chance(difference: float, sd: float, old: int, new: int, floor: float) -> float:
-    """The chance, without any change, of a difference of means at least so large."""
+def _p_value(difference: float, sd: float, old: int, new: int, floor: float) -> float:
+    """The chance of a difference of means at least this large if nothing changed."""
     if abs(difference) <= floor:
         return 1.0
     if not sd:
@@ -218,8 +223,10 @@ def _chance(difference: float, sd: float, old: int, new: int, floor: float) -> f
     return float(2 * stdtr(old - 1, -abs(difference) / (sd * math.sqrt(1 / old + 1 / new))))
 
 
-def _watched(cell: Cell, outcome: Outcome, before: float, now: float, low: float, high: float) -> Compared:
+def _watched_item(
+    key: ObservationKey, outcome: ComparisonOutcome, before: float, now: float, low: float, high: float
+) -> ComparedItem:
     old, new, least, most = (None if math.isnan(value) else value for value in (before, now, low, high))
-    return Compared(
-        "watched", cell.study, cell.run, None, cell.metric, cell.condition, outcome, True, old, new, least, most
+    return ComparedItem(
+        "watched", key.study, key.run, None, key.metric, key.condition, outcome, True, old, new, least, most
     )

@@ -1,8 +1,7 @@
-"""Estimates over seeds, each with its interval at any level, and at any number of seeds.
+"""Estimates over seeds: means, standard deviations and shares, each with its interval at any level.
 
-What a check asks of a mean, of a spread between seeds or of a share of seeds is the same: an interval. Asked
-for that at another number of seeds, an estimate answers as if the further seeds were like those it has, so that
-a verdict can say how many it would need. Knows numbers only.
+An estimate also gives its interval for another number of seeds, as if further seeds were like the present ones.
+A verdict uses this to say how many seeds it needs. This module knows numbers only.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ import numpy as np
 from seedbed.statistics.intervals import (
     Interval,
     clopper_pearson_interval,
-    deviation,
-    predicted_sd,
     sd_interval,
+    sd_prediction_interval,
+    standard_deviation,
     t_half_width,
 )
 
@@ -36,19 +35,19 @@ class Estimate(Protocol):
 
     @property
     def n(self) -> int:
-        """The number of seeds; 0 where the number belongs to no seed and is certain."""
+        """The number of seeds; 0 if the number depends on no seed and is certain."""
         ...
 
     def interval(self, level: float, n: int | None = None) -> Interval:
-        """The interval with ``n`` seeds; NaN where one seed says nothing of the others."""
+        """The interval with ``n`` seeds, by default the present ones; its ends are NaN if one seed is too few."""
         ...
 
 
-class Predictor(Estimate, Protocol):
-    """An estimate that says what a lecture's figure should be."""
+class PredictiveEstimate(Estimate, Protocol):
+    """An estimate that predicts the results of further runs, to compare a lecture's number with."""
 
-    def predicted(self, level: float, runs: int, n: int | None = None) -> Interval:
-        """Where the same number of ``runs`` further seeds is to be expected."""
+    def prediction_interval(self, level: float, runs: int, n: int | None = None) -> Interval:
+        """The interval in which the same number, computed from ``runs`` further seeds, is expected."""
         ...
 
 
@@ -58,9 +57,9 @@ class Mean:
 
     Attributes:
         mean: The mean of the values.
-        sd: Their standard deviation; 0 where there is no seed, NaN of one.
+        sd: Their standard deviation; 0 without seeds, NaN with one seed.
         n: The number of seeds.
-        exponentiated: Whether the values are nats and the number is exp of their mean, a perplexity.
+        exponentiated: Whether the values are nats and the estimate is exp of their mean, a perplexity.
     """
 
     mean: float
@@ -70,26 +69,26 @@ class Mean:
 
     @classmethod
     def of(cls, values: Sequence[float], seeded: bool = True, exponentiated: bool = False) -> Mean:
-        """The mean of finite values, at least one; without seeds it is a single value and certain."""
+        """The mean of at least one finite value; without seeds it is a single, certain value."""
         n = len(values) if seeded else 0
-        return cls(float(np.mean(values)), deviation(values) if n else 0.0, n, exponentiated)
+        return cls(float(np.mean(values)), standard_deviation(values) if n else 0.0, n, exponentiated)
 
     @property
     def value(self) -> float:
-        """The mean, as a perplexity where it is one."""
-        return self._scaled(0, self.n).mean
+        """The mean, or exp of it if ``exponentiated``."""
+        return self._interval_around(0, self.n).mean
 
     def interval(self, level: float, n: int | None = None) -> Interval:
-        """Student's t interval, formed on nats and exponentiated afterwards."""
+        """Student's t interval; that of a perplexity is computed on nats and then exponentiated."""
         n = n or self.n
-        return self._scaled(t_half_width(self.sd, n, level) if n > 1 else self.sd, n)
+        return self._interval_around(t_half_width(self.sd, n, level) if n > 1 else self.sd, n)
 
-    def predicted(self, level: float, runs: int, n: int | None = None) -> Interval:
-        """Where the mean of further runs is to be expected."""
+    def prediction_interval(self, level: float, runs: int, n: int | None = None) -> Interval:
+        """The prediction interval of the mean of ``runs`` further seeds."""
         n = n or self.n
-        return self._scaled(t_half_width(self.sd, n, level, runs) if n > 1 else self.sd, n)
+        return self._interval_around(t_half_width(self.sd, n, level, runs) if n > 1 else self.sd, n)
 
-    def _scaled(self, half: float, n: int) -> Interval:
+    def _interval_around(self, half: float, n: int) -> Interval:
         interval = Interval(self.mean, self.mean - half, self.mean + half, n)
         return interval.exponentiated() if self.exponentiated else interval
 
@@ -99,7 +98,7 @@ class Spread:
     """The standard deviation between seeds: the seed noise.
 
     Attributes:
-        sd: The standard deviation; NaN of one seed.
+        sd: The standard deviation; NaN with one seed.
         n: The number of seeds.
     """
 
@@ -108,8 +107,8 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
-        """The spread of finite values, one a seed."""
-        return cls(deviation(values), len(values))
+        """The standard deviation of finite values, one for each seed."""
+        return cls(standard_deviation(values), len(values))
 
     @property
     def value(self) -> float:
@@ -117,22 +116,22 @@ class Spread:
         return self.sd
 
     def interval(self, level: float, n: int | None = None) -> Interval:
-        """From the chi-squared distribution of normal values."""
+        """The interval from the chi-squared distribution, for normal values."""
         n = n or self.n
         return sd_interval(self.sd, n, level) if n > 1 else Interval(self.sd, *_UNDEFINED, n)
 
-    def predicted(self, level: float, runs: int, n: int | None = None) -> Interval:
-        """Where the standard deviation of further runs, at least two, is to be expected."""
+    def prediction_interval(self, level: float, runs: int, n: int | None = None) -> Interval:
+        """The prediction interval of the standard deviation of ``runs`` > 1 further seeds."""
         n = n or self.n
-        return predicted_sd(self.sd, n, runs, level) if n > 1 else Interval(self.sd, *_UNDEFINED, n)
+        return sd_prediction_interval(self.sd, n, runs, level) if n > 1 else Interval(self.sd, *_UNDEFINED, n)
 
 
 @dataclass(frozen=True)
 class Share:
-    """The share of seeds that succeed, where a mean over success and failure would be unsound.
+    """The share of seeds that succeed; a t interval of 0s and 1s would be wrong.
 
     Attributes:
-        passed: How many of the seeds, or whether the one certain value, succeed.
+        passed: How many seeds succeed; without seeds, 1 if the one certain value succeeds and 0 if not.
         n: The number of seeds.
     """
 

@@ -1,6 +1,6 @@
-"""Numbers that no honest run can have: nothing predicts a language better than the language itself.
+"""Impossible numbers: nothing predicts a language better than the language itself.
 
-A run below such a floor, by more than chance allows, has seen what it is asked for, or is measured wrongly.
+A run that is below this exact floor by more than chance allows has seen the answers, or is measured wrongly.
 """
 
 from __future__ import annotations
@@ -14,31 +14,32 @@ from seedbed.observations import Scalar
 
 Row = Mapping[str, Scalar | None]
 
-#: Metrics and conditions whose true value is at least 0: a loss less the language's own on the same items, and a
-#: divergence. In a part of the test set that is chosen by what comes next, such as ``sentences=withheld``, an
-#: excess may be below 0, so these are not among them.
+#: Metrics and conditions whose true value is at least 0: the excess of a loss over that of the language itself on
+#: the same items. A part of the test set that is chosen by what comes next, such as ``sentences=withheld``, may
+#: have an excess below 0, so it is not listed.
 _EXCESS = {("excess", "sentences=all"), ("continuation_excess", "")}
+#: Metrics that are divergences, at least 0 under every condition.
 _DIVERGENCES = ("divergence", "cloze_divergence")
 
-#: An excess is a mean over items: below 0 by more than so many of its standard errors happens once in three
-#: million measurements.
+#: An excess is a mean over items. By chance it is below 0 by more than this number of its standard errors once in
+#: three million measurements.
 _ERRORS = 5.0
-#: Rounding of a divergence, which is a sum over the vocabulary of exact differences.
+#: The rounding error of a divergence, a sum of exact differences over the vocabulary.
 _ROUNDING = 1e-5
 
 
 @dataclass(frozen=True)
-class Below:
+class FloorViolation:
     """A number below its floor of 0.
 
     Attributes:
         study: The study.
         run: The run.
-        seed: The seed; none of a reference run.
+        seed: The seed; None for a reference run.
         metric: The metric.
         condition: The condition, as text.
         value: The number.
-        allowed: The least that chance or rounding allows.
+        allowed: The least value that chance or rounding allows.
     """
 
     study: str
@@ -51,7 +52,7 @@ class Below:
 
     @property
     def words(self) -> str:
-        """It in words."""
+        """The violation in words."""
         seed = "" if self.seed is None else f", seed {self.seed}"
         where = f" ({self.condition})" if self.condition else ""
         return (
@@ -60,20 +61,20 @@ class Below:
         )
 
 
-def below(rows: Iterable[Row]) -> list[Below]:
-    """The rows of the table of observations that no honest run can have."""
+def floor_violations(rows: Iterable[Row]) -> list[FloorViolation]:
+    """The rows of the table of observations that are below their floor."""
     found = []
     for row in rows:
-        value, allowed = _number(row["value"]), _least(row)
+        value, allowed = _number(row["value"]), _least_allowed(row)
         if value < allowed:
             seed = int(row["seed"]) if isinstance(row["seed"], Integral) else None
             place = (str(row["study"]), str(row["run"]), seed, str(row["metric"]), str(row["condition"]))
-            found.append(Below(*place, value, allowed))
+            found.append(FloorViolation(*place, value, allowed))
     return found
 
 
-def _least(row: Row) -> float:
-    """The least that a row may hold."""
+def _least_allowed(row: Row) -> float:
+    """The least value that chance or rounding allows in a row; minus infinity without a floor."""
     metric, condition = str(row["metric"]), str(row["condition"])
     if metric in _DIVERGENCES:
         return -_ROUNDING
@@ -81,7 +82,7 @@ def _least(row: Row) -> float:
         return -math.inf
     if row["item_error"] is None:
         return -_ROUNDING
-    error = _number(row["item_error"])  # not known of a single document, which chance may put anywhere
+    error = _number(row["item_error"])  # NaN for a single document, whose value chance may put anywhere
     return -max(_ROUNDING, _ERRORS * error) if math.isfinite(error) else -math.inf
 
 

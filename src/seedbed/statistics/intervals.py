@@ -1,8 +1,8 @@
-"""Intervals over seeds: what a mean of a few repetitions is worth.
+"""Confidence and prediction intervals over a few seeds.
 
-Knows numbers only: neither tables nor pages. An interval that the numbers do not support, as that of one value, is
-NaN; only values that are all equal have a t interval of width zero. A NaN among the values makes everything NaN,
-so that no comparison with it can pass.
+An interval that the values do not support, for example that of one value, is NaN. Only values that are all equal
+have a t interval of width zero. A NaN among the values makes everything NaN, so that no comparison with it can
+pass. This module knows numbers only, neither tables nor pages.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Interval:
 
     Attributes:
         mean: The mean; NaN without values or with a value that is not finite.
-        low: The lower end; NaN where the interval is undefined.
-        high: The upper end; NaN where the interval is undefined.
+        low: The lower end; NaN if the interval is undefined.
+        high: The upper end; NaN if the interval is undefined.
         n: The number of seeds.
     """
 
@@ -37,7 +37,7 @@ class Interval:
         return math.isfinite(self.low) and math.isfinite(self.high)
 
     def exponentiated(self) -> Interval:
-        """The interval of a perplexity, from that of its loss in nats: exp of the mean and of both ends."""
+        """The interval of a perplexity, from that of a loss in nats: exp of the mean and of both ends."""
         with np.errstate(over="ignore"):
             mean, low, high = np.exp([self.mean, self.low, self.high])
         return Interval(float(mean), float(low), float(high), self.n)
@@ -46,22 +46,22 @@ class Interval:
 def t_interval(values: Sequence[float], level: float = 0.95) -> Interval:
     """Student's t interval of the mean; with one value its ends are NaN.
 
-    At n = 5 it covers the mean in 94.5 % of normal samples, where the percentile bootstrap covers it in 83 %.
+    At n = 5 it covers the mean in 94.5 % of normal samples; the percentile bootstrap covers it in 83 %.
     """
     array = np.asarray(values, dtype=np.float64)
     n = array.size
     if n == 0 or not np.isfinite(array).all():
         return Interval(math.nan, math.nan, math.nan, n)
-    sd = deviation(values)
-    mean = float(array.mean() if sd else array[0])  # that of equal values would have a rounding error too
+    sd = standard_deviation(values)
+    mean = float(array.mean() if sd else array[0])  # the mean of equal values would have a rounding error too
     half = t_half_width(sd, n, level) if n > 1 else math.nan
     return Interval(mean, mean - half, mean + half, n)
 
 
-def deviation(values: Sequence[float]) -> float:
-    """The standard deviation over seeds: NaN of fewer than two values, and where one is not finite.
+def standard_deviation(values: Sequence[float]) -> float:
+    """The standard deviation over seeds; NaN for fewer than two values, or if one is not finite.
 
-    Of equal values it is exactly 0, where the formula would leave a rounding error.
+    For equal values it is exactly 0; the formula would leave a rounding error.
     """
     array = np.asarray(values, dtype=np.float64)
     if array.size < 2 or not np.isfinite(array).all():
@@ -70,9 +70,9 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def t_half_width(sd: float, n: int, level: float, runs: int = 0) -> float:
-    """Half the width of Student's t interval of a mean of ``n`` values, n > 1, with standard deviation ``sd``.
+    """Half the width of Student's t interval of the mean of ``n`` > 1 values with standard deviation ``sd``.
 
-    With ``runs``, of the interval in which the mean of so many further runs of the same recipe is to be expected.
+    With ``runs``, half the width of the prediction interval of the mean of that number of further runs.
     """
     return float(stdtrit(n - 1, (1 + level) / 2)) * sd * math.sqrt(1 / n + (1 / runs if runs else 0))
 
@@ -81,10 +81,10 @@ def wilson_interval(share: float, items: int, seeds: int, level: float = 0.95) -
     """Wilson's interval of a share of one test set, for seeds that all score 0 or all score 1.
 
     Args:
-        share: The score that all seeds share.
-        items: The size of the one test set, in independent items, which seeds share: it is never
+        share: The score of every seed.
+        items: The number of independent items in the test set. All seeds have the same test set, so this is never
             seeds times items.
-        seeds: The number of seeds, which the result carries and the width ignores.
+        seeds: The number of seeds; it is returned, and does not change the width.
         level: The level of confidence.
     """
     if items < 1 or not math.isfinite(share):
@@ -111,10 +111,10 @@ def sd_interval(sd: float, n: int, level: float = 0.95) -> Interval:
     return Interval(sd, low, high, n)
 
 
-def predicted_sd(sd: float, n: int, runs: int, level: float = 0.95) -> Interval:
-    """Where the standard deviation of ``runs`` > 1 further runs is to be expected, given that of ``n`` > 1 runs.
+def sd_prediction_interval(sd: float, n: int, runs: int, level: float = 0.95) -> Interval:
+    """The prediction interval of the standard deviation of ``runs`` > 1 further runs, from that of ``n`` > 1 runs.
 
-    The ratio of their squares has the F distribution; two runs have one degree of freedom and say very little.
+    The ratio of the two variances has the F distribution. Two runs have one degree of freedom and say very little.
     """
     tail = (1 - level) / 2
     low, high = (sd * math.sqrt(float(fdtri(runs - 1, n - 1, lower))) for lower in (tail, 1 - tail))

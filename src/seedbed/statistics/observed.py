@@ -1,7 +1,8 @@
-"""The table of observations as checks read it: one cell, all its seeds.
+"""The table of observations as checks read it: for each key, the values of all seeds.
 
-What is missing is told apart from what is not finite: a run that was measured, but not here, has not been run; a
-seed that was measured elsewhere, but not here, has no finite value, for dropping it would hide a failure.
+A missing key is not the same as a missing seed. If a run has no observation of a key, the measurement has not
+been run. If a run has other observations of a seed, but none of this key, the value of that seed is NaN: leaving
+the seed out would hide a failure.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from typing import NamedTuple
 
 from seedbed.observations import Scalar, condition_text, read_condition
 
-#: A value of every seed; the seed is none in a reference run.
+#: Seed -> its value; the seed is None in a reference run.
 Series = dict[int | None, float | str]
 
 
-class Cell(NamedTuple):
-    """Where a value stands in the table."""
+class ObservationKey(NamedTuple):
+    """What identifies an observation in the table, but for its seed."""
 
     study: str
     run: str
@@ -30,47 +31,44 @@ class Cell(NamedTuple):
         return f"{self.run} {self.metric}" + (f" ({self.condition})" if self.condition else "")
 
 
-class Observed:
-    """The observations by cell and seed.
+class ObservationTable:
+    """The observations by key and seed.
 
     Raises:
-        ValueError: two rows for the same cell and seed.
+        ValueError: two rows have the same key and seed.
     """
 
     def __init__(self, rows: Iterable[Mapping[str, Scalar | None]]) -> None:
         """Index rows with the columns of `observations.COLUMNS`."""
-        self._cells: dict[Cell, Series] = defaultdict(dict)
+        self._values: dict[ObservationKey, Series] = defaultdict(dict)
         self._seeds: dict[tuple[str, str], set[int | None]] = defaultdict(set)
         for row in rows:
             condition = condition_text(read_condition(str(row["condition"])))
-            cell = Cell(str(row["study"]), str(row["run"]), str(row["metric"]), condition)
-            seed = _seed(row["seed"])
-            if seed in self._cells[cell]:
-                raise ValueError(f"study {cell.study}, seed {seed}: {cell} was measured twice")
-            self._cells[cell][seed] = _value(row)
-            self._seeds[cell.study, cell.run].add(seed)
+            key = ObservationKey(str(row["study"]), str(row["run"]), str(row["metric"]), condition)
+            number = row["seed"]
+            seed = None if number is None or number != number else int(number)  # pandas writes NaN for None
+            if seed in self._values[key]:
+                raise ValueError(f"study {key.study}, seed {seed}: {key} was measured twice")
+            self._values[key][seed] = _value(row)
+            self._seeds[key.study, key.run].add(seed)
 
-    def series(self, cell: Cell) -> Series:
-        """The value of every seed of the cell's run: empty without the cell, NaN where a seed of it is missing."""
-        if cell not in self._cells:
+    def series(self, key: ObservationKey) -> Series:
+        """The value of every seed of the key's run, NaN for a missing seed; empty if the table has no such key."""
+        if key not in self._values:
             return {}
-        seeds = self._seeds[cell.study, cell.run]
+        seeds = self._seeds[key.study, key.run]
         return {
-            seed: self._cells[cell].get(seed, math.nan)
+            seed: self._values[key].get(seed, math.nan)
             for seed in sorted(seeds, key=lambda one: (one is None, one))
         }
 
-    def missing(self, cell: Cell) -> str:
-        """Why a cell is not there, in words, with the nearest that is."""
-        if (cell.study, cell.run) not in self._seeds:
-            return f"there is no observation of {cell.study}/{cell.run}"
-        there = [str(one) for one in self._cells if (one.study, one.run) == (cell.study, cell.run)]
-        close = get_close_matches(str(cell), there, n=1)
-        return f"{cell.study} has no {cell}" + (f"; the nearest is {close[0]}" if close else "")
-
-
-def _seed(seed: Scalar | None) -> int | None:
-    return None if seed is None or seed != seed else int(seed)  # NaN is pandas' none
+    def explain_missing(self, key: ObservationKey) -> str:
+        """A sentence that says why there is no such key, with the nearest known one."""
+        if (key.study, key.run) not in self._seeds:
+            return f"there is no observation of {key.study}/{key.run}"
+        known = [str(one) for one in self._values if (one.study, one.run) == (key.study, key.run)]
+        close = get_close_matches(str(key), known, n=1)
+        return f"{key.study} has no {key}" + (f"; the nearest is {close[0]}" if close else "")
 
 
 def _value(row: Mapping[str, Scalar | None]) -> float | str:

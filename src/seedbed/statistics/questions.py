@@ -1,7 +1,7 @@
-"""From a check to the single questions that it asks of the observations.
+"""Turn a check into the single questions that it asks of the observations.
 
-A list of numbers, a chain, a comparison of several runs and `all` ask several questions at once, and the claim is
-their conjunction; so nothing else needs to know the kinds of checks.
+A list of numbers, an order, an equivalence of several runs and ``all`` ask several questions at once. The claim
+holds if the answer to each of them is yes, so no other module needs to know the kinds of checks.
 """
 
 from __future__ import annotations
@@ -15,48 +15,66 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from seedbed.observations import condition_text
-from seedbed.statistics.claims import All, Band, Bound, Check, Equivalent, Exact, Operand, Order, Passes
-from seedbed.statistics.decisions import Decision, Figure, Limits, Outcome, predicts, within
+from seedbed.statistics.claims import (
+    AllCheck,
+    BandCheck,
+    BoundCheck,
+    Check,
+    EquivalentCheck,
+    ExactCheck,
+    Operand,
+    OrderCheck,
+    Passes,
+)
+from seedbed.statistics.decisions import (
+    Decision,
+    Limits,
+    Outcome,
+    StatedValue,
+    decide_stated_value,
+    decide_within_limits,
+)
 from seedbed.statistics.estimates import Estimate, Mean, Share, Spread
 from seedbed.statistics.intervals import Interval
-from seedbed.statistics.numbers import number
-from seedbed.statistics.observed import Cell, Observed, Series
+from seedbed.statistics.numbers import number_text
+from seedbed.statistics.observed import ObservationKey, ObservationTable, Series
 
-#: How a question is decided: of how many it is one, and with how many seeds (none: those that are there).
+#: Maps the number of questions of the claim, and the number of seeds (None for the present one), to a decision.
 Decide = Callable[[int, int | None], Decision]
 
 
 @dataclass(frozen=True)
 class Question:
-    """One thing that a claim asks.
+    """One number that a claim makes a statement about.
 
     Attributes:
-        subject: The number that is asked about, in words.
+        subject: The number, in words.
         expected: What it should be, in words.
-        cells: Where it stands in the table.
-        n: The number of seeds; 0 for what belongs to none.
-        decide: Decides it.
-        figure: Whether a figure is compared, which a rebuilt language may miss without harm to its meaning.
-        chance: Whether other seeds could decide it otherwise.
-        problem: Why there is nothing to decide, in words.
+        evidence: The keys of the observations that it is computed from.
+        n: The number of seeds; 0 if the number depends on no seed.
+        decide: Decides the question.
+        has_stated_value: Whether the number is compared with a value that the lecture states. A rebuilt language
+            may miss that value without making the lecture wrong.
+        chance: Whether other seeds could lead to another decision.
+        problem: Why nothing can be decided, in words; empty otherwise.
     """
 
     subject: str
     expected: str
-    cells: tuple[Cell, ...]
+    evidence: tuple[ObservationKey, ...]
     n: int
     decide: Decide
-    figure: bool = False
+    has_stated_value: bool = False
     chance: bool = False
     problem: str = ""
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """Numbers that are asked about, one a seed."""
+    """A number that is asked about, with its value for each seed."""
 
     subject: str
-    cells: tuple[Cell, ...]
+    evidence: tuple[ObservationKey, ...]
     values: Series
 
     @property
@@ -72,66 +90,68 @@ class _Reading:
         return Mean.of(numbers, bool(self.seeds), logarithmic)
 
 
-def questions(check: Check, observed: Observed) -> Iterator[Question]:
-    """Everything that a check asks, in its order."""
+def questions(check: Check, observed: ObservationTable) -> Iterator[Question]:
+    """The questions of a check, in its order."""
     match check:
-        case All():
+        case AllCheck():
             for part in check.of:
                 yield from questions(part, observed)
-        case Exact():
+        case ExactCheck():
             for reading, to in zip(_readings(check.of, observed), _each(check.to, check.of), strict=True):
                 yield _exact(reading, to, observed)
-        case Band():
+        case BandCheck():
             for reading, to in zip(_readings(check.of, observed), _each(check.to, check.of), strict=True):
                 yield _band(check, reading, float(to), observed)
-        case Bound():
+        case BoundCheck():
             yield from _bounds(check, observed)
-        case Order() | Equivalent():
+        case OrderCheck() | EquivalentCheck():
             yield from _comparisons(check, observed)
 
 
-def _exact(reading: _Reading, to: float | str, observed: Observed) -> Question:
+def _exact(reading: _Reading, to: float | str, observed: ObservationTable) -> Question:
     def decide(parts: int, n: int | None) -> Decision:
         held = all(_same(value, to) for value in reading.values.values())
         numbers = [math.nan] if isinstance(to, str) else reading.numbers
         interval = Interval(float(np.mean(numbers)), min(numbers), max(numbers), reading.seeds)
         return Decision("reproduced" if held else "contradicted", interval, 1.0)
 
-    return _question(reading, _shown(to), observed, decide, figure=True, text=isinstance(to, str))
+    expected = f"“{to}”" if isinstance(to, str) else number_text(to)
+    return _question(reading, expected, observed, decide, has_stated_value=True, text=isinstance(to, str))
 
 
 def _same(value: float | str, to: float | str) -> bool:
-    """Equal as text, or as numbers up to what sums of floats lose."""
+    """Whether two texts are equal, or two numbers up to the rounding errors of sums."""
     if isinstance(value, str) or isinstance(to, str):
         return value == to
     return math.isclose(value, to, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def _band(check: Band, reading: _Reading, to: float, observed: Observed) -> Question:
-    figure = Figure(to, check.margin, check.rounding, check.lecture_runs, check.noise)
+def _band(check: BandCheck, reading: _Reading, to: float, observed: ObservationTable) -> Question:
+    stated = StatedValue(to, check.margin, check.rounding, check.lecture_runs, check.noise)
 
     def decide(parts: int, n: int | None) -> Decision:
-        return predicts(_estimate(check.of, reading), figure, parts, n)
+        return decide_stated_value(_estimate(check.of, reading), stated, parts, n)
 
-    expected = f"{number(to)} (margin {number(check.margin)})"
-    return _question(reading, expected, observed, decide, figure=True, chance=bool(reading.seeds))
+    expected = f"{number_text(to)} (margin {number_text(check.margin)})"
+    return _question(reading, expected, observed, decide, has_stated_value=True, chance=bool(reading.seeds))
 
 
-def _bounds(check: Bound, observed: Observed) -> Iterator[Question]:
+def _bounds(check: BoundCheck, observed: ObservationTable) -> Iterator[Question]:
     limits = _limits(check.at_least, check.at_most)
     readings = list(_readings(check.of, observed))
     if check.of.passes:
         passing = _passing(check.of, check.of.passes, readings)
-        yield _limited(passing, limits, observed, partial(_share, passing))
+        yield _limits_question(passing, limits, observed, partial(_share, passing))
         return
     for reading in readings:
-        yield _limited(reading, limits, observed, partial(_estimate, check.of, reading))
+        yield _limits_question(reading, limits, observed, partial(_estimate, check.of, reading))
 
 
 def _estimate(operand: Operand, reading: _Reading) -> Mean | Spread:
     if operand.seeds == "sd":
         return Spread.of(reading.numbers)
-    return reading.mean(_logarithmic(operand))
+    # The interval of a perplexity is computed on nats, but not that of a difference of two perplexities.
+    return reading.mean(logarithmic=operand.scale == "perplexity" and operand.minus is None)
 
 
 def _share(passing: _Reading) -> Share:
@@ -139,9 +159,9 @@ def _share(passing: _Reading) -> Share:
 
 
 def _passing(operand: Operand, passes: Passes, readings: Sequence[_Reading]) -> _Reading:
-    """Success (1) or failure (0) of each seed; it succeeds where as many of its numbers do as must."""
+    """Success (1) or failure (0) of each seed: it succeeds if enough of its numbers lie within the limits."""
     needed = passes.count or len(readings)
-    cells = tuple(cell for reading in readings for cell in reading.cells)
+    evidence = tuple(key for reading in readings for key in reading.evidence)
     limits = _limits(passes.at_least, passes.at_most)
     values: Series = {}
     for seed in readings[0].values if all(reading.values for reading in readings) else ():
@@ -152,35 +172,37 @@ def _passing(operand: Operand, passes: Passes, readings: Sequence[_Reading]) -> 
         key: " and ".join(map(str, one)) if isinstance(one, list) else one for key, one in operand.where.items()
     }
     subject = f"{f'{needed} or more of ' if passes.count else ''}{_subject(operand, condition_text(listed))}"
-    return _Reading(f"share of seeds with {subject} {_limited_words(limits)}", cells, values)
+    return _Reading(f"share of seeds with {subject} {_limits_text(limits)}", evidence, values)
 
 
-def _comparisons(check: Order | Equivalent, observed: Observed) -> Iterator[Question]:
+def _comparisons(check: OrderCheck | EquivalentCheck, observed: ObservationTable) -> Iterator[Question]:
     readings = [reading for operand in check.of for reading in _readings(operand, observed)]
-    ordered = isinstance(check, Order)
+    ordered = isinstance(check, OrderCheck)
     limits = Limits(check.margin, math.inf) if ordered else Limits(-check.margin, check.margin)
     for first, second in pairwise(readings) if ordered else combinations(readings, 2):
         both = _Reading(
             f"{first.subject} − {second.subject}",
-            first.cells + second.cells,
+            first.evidence + second.evidence,
             _difference(first.values, second.values),
         )
-        yield _limited(both, limits, observed, both.mean)
+        yield _limits_question(both, limits, observed, both.mean)
 
 
-def _limited(reading: _Reading, limits: Limits, observed: Observed, estimate: Callable[[], Estimate]) -> Question:
+def _limits_question(
+    reading: _Reading, limits: Limits, observed: ObservationTable, estimate: Callable[[], Estimate]
+) -> Question:
     def decide(parts: int, n: int | None) -> Decision:
-        return within(estimate(), limits, parts, n)
+        return decide_within_limits(estimate(), limits, parts, n)
 
-    return _question(reading, _limited_words(limits), observed, decide, chance=bool(reading.seeds))
+    return _question(reading, _limits_text(limits), observed, decide, chance=bool(reading.seeds))
 
 
 def _question(
     reading: _Reading,
     expected: str,
-    observed: Observed,
+    observed: ObservationTable,
     decide: Decide,
-    figure: bool = False,
+    has_stated_value: bool = False,
     chance: bool = False,
     text: bool = False,
 ) -> Question:
@@ -188,15 +210,15 @@ def _question(
     if outcome:
         nothing = Decision(outcome, Interval(math.nan, math.nan, math.nan, reading.seeds), math.nan)
         return Question(
-            reading.subject, expected, reading.cells, reading.seeds, lambda parts, n: nothing, problem=problem
+            reading.subject, expected, reading.evidence, reading.seeds, lambda parts, n: nothing, problem=problem
         )
-    return Question(reading.subject, expected, reading.cells, reading.seeds, decide, figure, chance)
+    return Question(reading.subject, expected, reading.evidence, reading.seeds, decide, has_stated_value, chance)
 
 
-def _problem(reading: _Reading, observed: Observed, text: bool) -> tuple[Outcome | None, str]:
-    for cell in reading.cells:
-        if not observed.series(cell):
-            return "not run", observed.missing(cell)
+def _problem(reading: _Reading, observed: ObservationTable, text: bool) -> tuple[Outcome | None, str]:
+    for key in reading.evidence:
+        if not observed.series(key):
+            return "not run", observed.explain_missing(key)
     if not reading.values:
         return "not run", "the runs have no seed in common"
     odd = [seed for seed, value in reading.values.items() if not math.isfinite(_number(value))]
@@ -206,14 +228,14 @@ def _problem(reading: _Reading, observed: Observed, text: bool) -> tuple[Outcome
     return None, ""
 
 
-def _readings(operand: Operand, observed: Observed) -> Iterator[_Reading]:
-    """The numbers of an operand, one reading a condition."""
+def _readings(operand: Operand, observed: ObservationTable) -> Iterator[_Reading]:
+    """The numbers of an operand, one for each of its conditions."""
     for condition in operand.conditions:
         where = condition_text(condition)
-        cells = tuple(Cell(operand.study, run, operand.metric, where) for run in operand.runs)
-        series = [_scaled(observed.series(cell), operand) for cell in cells]
+        evidence = tuple(ObservationKey(operand.study, run, operand.metric, where) for run in operand.runs)
+        series = [_in_scale(observed.series(key), operand) for key in evidence]
         values = _difference(*series) if operand.minus else series[0]
-        yield _Reading(_subject(operand, where), cells, values)
+        yield _Reading(_subject(operand, where), evidence, values)
 
 
 def _subject(operand: Operand, where: str) -> str:
@@ -221,13 +243,8 @@ def _subject(operand: Operand, where: str) -> str:
     return f"seed noise (standard deviation) of {words}" if operand.seeds == "sd" else words
 
 
-def _logarithmic(operand: Operand) -> bool:
-    """Whether an interval is formed on nats: that of a perplexity, but not that of a difference of two."""
-    return operand.scale == "perplexity" and operand.minus is None
-
-
-def _scaled(series: Series, operand: Operand) -> Series:
-    """A loss that is not finite is no perplexity either: minus infinity would become 0."""
+def _in_scale(series: Series, operand: Operand) -> Series:
+    """The series in the operand's scale. A loss that is not finite becomes NaN, since exp(-inf) would be 0."""
     if operand.scale is None:
         return series
     nats = {seed: _number(value) for seed, value in series.items()}
@@ -236,13 +253,13 @@ def _scaled(series: Series, operand: Operand) -> Series:
 
 
 def _difference(first: Series, second: Series) -> Series:
-    """Seed by seed, on the seeds that both have."""
-    one, other = _beside(first, second), _beside(second, first)
+    """The first minus the second, for each seed that both have."""
+    one, other = _for_seeds_of(second, first), _for_seeds_of(first, second)
     return {seed: _number(value) - _number(other[seed]) for seed, value in one.items() if seed in other}
 
 
-def _beside(series: Series, other: Series) -> Series:
-    """A reference run's one value stands beside every seed of the other run."""
+def _for_seeds_of(other: Series, series: Series) -> Series:
+    """The series; the one value of a reference run is repeated for every seed of the other series."""
     return dict.fromkeys(other, series[None]) if None in series else series
 
 
@@ -258,11 +275,11 @@ def _limits(at_least: float | None, at_most: float | None) -> Limits:
     return Limits(-math.inf if at_least is None else at_least, math.inf if at_most is None else at_most)
 
 
-def _limited_words(limits: Limits) -> str:
+def _limits_text(limits: Limits) -> str:
     if limits.two_ended:
-        return f"from {number(limits.low)} to {number(limits.high)}"
-    return f"at least {number(limits.low)}" if math.isfinite(limits.low) else f"at most {number(limits.high)}"
-
-
-def _shown(to: float | str) -> str:
-    return f"“{to}”" if isinstance(to, str) else number(to)
+        return f"from {number_text(limits.low)} to {number_text(limits.high)}"
+    return (
+        f"at least {number_text(limits.low)}"
+        if math.isfinite(limits.low)
+        else f"at most {number_text(limits.high)}"
+    )

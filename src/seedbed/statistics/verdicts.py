@@ -1,7 +1,7 @@
-"""Verdicts: what the observations say of every claim, one for each.
+"""Verdicts: for each claim, whether the observations confirm it.
 
-Nothing here is typed in: an outcome is computed from the table, and so are the sentence that explains it and the
-places of its evidence.
+The outcome, the sentence that explains it and the list of its evidence are all computed from the table of
+observations.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 
-from seedbed.statistics.claims import Check, Claim, Settings
+from seedbed.statistics.claims import Check, Claim, StatedSettings
 from seedbed.statistics.decisions import ALPHA, Decision, Outcome, seeds_needed
 from seedbed.statistics.explanations import explanation
-from seedbed.statistics.observed import Cell, Observed
+from seedbed.statistics.observed import ObservationKey, ObservationTable
 from seedbed.statistics.questions import Question, questions
 
-#: Of several outcomes of a conjunction the first here is its own: one false statement makes the whole false.
+#: The outcome of a claim with several statements is the first of these that occurs: one false statement makes the
+#: whole claim false.
 SEVERITY: tuple[Outcome, ...] = (
     "contradicted",
     "differs",
@@ -29,25 +30,25 @@ SEVERITY: tuple[Outcome, ...] = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of a claim; where it asks several questions, the numbers are those of the one that decided.
+    """The outcome of a claim. If it asks several questions, the numbers are those of the question that decided.
 
     Attributes:
-        id: The claim.
-        outcome: What the observations say of it.
-        explanation: Why, in one line with the numbers.
-        estimate: The number that was compared; none where there is none.
-        low: The lower end of the interval that was compared; none where there is none.
+        id: The id of the claim.
+        outcome: The outcome.
+        explanation: The reason in one line, with the numbers.
+        estimate: The number that was compared; None if there is none.
+        low: The lower end of the interval that was compared; None if there is none.
         high: Its upper end.
-        level: The level of that interval; 1 where every seed must agree, and it spans all of them.
-        n: The number of seeds; 0 where the number belongs to none.
+        level: The level of that interval; 1 if every seed must agree, and the interval spans all seeds.
+        n: The number of seeds; 0 if the number depends on no seed.
         expected: What the number should be, with its margin, in words.
-        seeds_needed: Of an undecided claim: about how many seeds would decide it; 101 stands for more than 100.
-        by_construction: Whether it holds because it was built so, and is no evidence.
-        chance: Whether other seeds could have decided it otherwise.
-        compatible: Whether it is reproduced by a figure that lies where further runs are expected: one that is
-            somewhat off may lie there too, and no level says how often.
-        same_as: The claims that it repeats; they are counted, it is not.
-        evidence: Where its numbers stand in the table of observations.
+        seeds_needed: For an undecided claim, about how many seeds would decide it; 101 means more than 100.
+        by_construction: Whether the claim holds because of how we built it, and is no evidence.
+        chance: Whether other seeds could have led to another decision.
+        compatible: Whether it is reproduced because a stated value lies in our prediction interval. A value that
+            is slightly off may lie there too, and how often is not known.
+        same_as: The claims that this one repeats. They are counted, and this one is not.
+        evidence: The keys of its observations.
     """
 
     id: str
@@ -64,32 +65,32 @@ class Verdict:
     chance: bool = False
     compatible: bool = False
     same_as: tuple[str, ...] = ()
-    evidence: tuple[Cell, ...] = ()
+    evidence: tuple[ObservationKey, ...] = ()
 
     @property
     def decided(self) -> bool:
-        """Whether the observations say yes or no."""
+        """Whether the observations confirm or contradict the claim."""
         return self.outcome in ("reproduced", "contradicted", "differs")
 
     def row(self) -> dict[str, object]:
-        """The verdict as a row of the table of verdicts, its evidence as a list of cells by column."""
+        """The verdict as a row of the table of verdicts; its evidence is a list of keys as mappings."""
         values: dict[str, object] = {field.name: getattr(self, field.name) for field in fields(self)}
-        return values | {"same_as": list(self.same_as), "evidence": [cell._asdict() for cell in self.evidence]}
+        return values | {"same_as": list(self.same_as), "evidence": [key._asdict() for key in self.evidence]}
 
 
 def verdicts(
     claims: Mapping[str, Claim],
-    observed: Observed,
+    observed: ObservationTable,
     settings: Mapping[str, Mapping[str, object]],
     rebuilt: Collection[str],
 ) -> list[Verdict]:
-    """A verdict for every claim, in their order.
+    """The verdict of every claim, in the order of the claims.
 
     Args:
         claims: The claims by id.
         observed: The observations of the build.
-        settings: What the configuration says at each path of a ``setting`` claim, by id; no entry where its study
-            is not part of the build.
+        settings: For each ``setting`` claim by id, the configuration's value at each of its paths; no entry if the
+            build does not include its study.
         rebuilt: The studies whose language is a reconstruction, and demonstrations, as ``demonstrations/NAME``.
 
     Raises:
@@ -98,60 +99,60 @@ def verdicts(
     found: dict[str, Verdict] = {}
     for name, claim in claims.items():
         if claim.setting is not None:
-            found[name] = _setting(name, claim.setting, settings.get(name), rebuilt)
+            found[name] = _setting_verdict(name, claim.setting, settings.get(name), rebuilt)
         elif claim.check is not None:
-            found[name] = _judged(name, claim, judge(claim.check, observed, rebuilt))
+            found[name] = _check_verdict(name, claim, judge(claim.check, observed, rebuilt))
     for name, claim in claims.items():
         if claim.same_as is not None:
-            found[name] = _repeated(name, claim, found, claims)
+            found[name] = _repeated_verdict(name, claim, found, claims)
     return [found[name] for name in claims]
 
 
 def expected_wrong(found: Iterable[Verdict]) -> float:
-    """How many of the decided verdicts chance alone would get wrong, at most; of the compatible nobody knows."""
+    """The largest expected number of decisions that are wrong by chance, without those that are ``compatible``."""
     return ALPHA * sum(one.decided and one.chance and not one.compatible for one in found)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A check and the observations: the conjunction of what it asks.
+    """The decisions on all questions of a check; the check holds if each of them is reproduced.
 
     Attributes:
-        asked: Its questions, at least one.
+        questions: The questions, at least one.
         decisions: The decision of each.
-        outcomes: The outcome of each, with ``differs`` where a rebuilt language misses a figure.
-        parts: How many of the questions chance can decide.
+        outcomes: The outcome of each; ``differs`` if a rebuilt language misses a stated value.
+        parts: How many of the decisions depend on chance, at least 1.
     """
 
-    asked: tuple[Question, ...]
+    questions: tuple[Question, ...]
     decisions: tuple[Decision, ...]
     outcomes: tuple[Outcome, ...]
     parts: int
 
     @property
     def outcome(self) -> Outcome:
-        """The gravest of the outcomes."""
+        """The most severe of the outcomes."""
         return min(self.outcomes, key=SEVERITY.index)
 
     @property
     def question(self) -> Question:
         """The first question with that outcome."""
-        return self.asked[self.outcomes.index(self.outcome)]
+        return self.questions[self.outcomes.index(self.outcome)]
 
     @property
     def decision(self) -> Decision:
-        """Its decision."""
+        """The decision of that question."""
         return self.decisions[self.outcomes.index(self.outcome)]
 
     @property
     def seeds_needed(self) -> int:
-        """About how many seeds would decide what is undecided: as many as the question that needs most."""
-        pairs = zip(self.asked, self.outcomes, strict=True)
+        """About how many seeds would decide every undecided question."""
+        pairs = zip(self.questions, self.outcomes, strict=True)
         return max(_seeds_needed(one, self.parts) for one, outcome in pairs if outcome == "undecided")
 
 
-def judge(check: Check, observed: Observed, rebuilt: Collection[str]) -> Judgement:
-    """Decide every question of a check together."""
+def judge(check: Check, observed: ObservationTable, rebuilt: Collection[str]) -> Judgement:
+    """Decide all questions of a check together."""
     asked = tuple(questions(check, observed))
     parts = max(1, sum(question.chance for question in asked))
     decisions = tuple(question.decide(parts, None) for question in asked)
@@ -160,17 +161,17 @@ def judge(check: Check, observed: Observed, rebuilt: Collection[str]) -> Judgeme
 
 
 def _outcome(question: Question, decision: Decision, rebuilt: Collection[str]) -> Outcome:
-    missed = decision.outcome == "contradicted" and question.figure
-    cell = question.cells[0]
-    return "differs" if missed and {cell.study, f"{cell.study}/{cell.run}"} & set(rebuilt) else decision.outcome
+    missed = decision.outcome == "contradicted" and question.has_stated_value
+    key = question.evidence[0]
+    return "differs" if missed and {key.study, f"{key.study}/{key.run}"} & set(rebuilt) else decision.outcome
 
 
 def _seeds_needed(question: Question, parts: int) -> int:
     return seeds_needed(lambda n: question.decide(parts, n), question.n)
 
 
-def _judged(name: str, claim: Claim, judgement: Judgement) -> Verdict:
-    asked, decision = judgement.asked, judgement.decision
+def _check_verdict(name: str, claim: Claim, judgement: Judgement) -> Verdict:
+    asked, decision = judgement.questions, judgement.decision
     needed = judgement.seeds_needed if judgement.outcome == "undecided" else None
     return Verdict(
         id=name,
@@ -185,8 +186,8 @@ def _judged(name: str, claim: Claim, judgement: Judgement) -> Verdict:
         seeds_needed=needed,
         by_construction=claim.by_construction,
         chance=any(one.chance for one in asked),
-        compatible=judgement.outcome == "reproduced" and any(one.chance and one.figure for one in asked),
-        evidence=tuple(dict.fromkeys(cell for one in asked for cell in one.cells)),
+        compatible=judgement.outcome == "reproduced" and any(one.chance and one.has_stated_value for one in asked),
+        evidence=tuple(dict.fromkeys(key for one in asked for key in one.evidence)),
     )
 
 
@@ -194,13 +195,13 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _setting(
-    name: str, setting: Settings, found: Mapping[str, object] | None, rebuilt: Collection[str]
+def _setting_verdict(
+    name: str, setting: StatedSettings, found: Mapping[str, object] | None, rebuilt: Collection[str]
 ) -> Verdict:
     expected = ", ".join(f"{path} = {value}" for path, value in setting.values.items())
     if found is None:
-        nothing = f"{setting.study} is no part of this build; expected {expected}."
-        return Verdict(name, "not run", nothing, expected=expected, by_construction=True)
+        problem = f"{setting.study} is no part of this build; expected {expected}."
+        return Verdict(name, "not run", problem, expected=expected, by_construction=True)
     wrong = [path for path, value in setting.values.items() if not _equal(found[path], value)]
     outcome: Outcome = "differs" if setting.study in rebuilt else "contradicted"
     says = ", ".join(f"{path} = {found[path]}" for path in wrong or setting.values)
@@ -214,11 +215,13 @@ def _setting(
 
 
 def _equal(found: object, value: object) -> bool:
-    """Equal, and not as ``True == 1`` is."""
+    """Whether two values are equal; a bool never equals a number, although ``True == 1``."""
     return found == value and isinstance(found, bool) == isinstance(value, bool)
 
 
-def _repeated(name: str, claim: Claim, found: Mapping[str, Verdict], claims: Mapping[str, Claim]) -> Verdict:
+def _repeated_verdict(
+    name: str, claim: Claim, found: Mapping[str, Verdict], claims: Mapping[str, Claim]
+) -> Verdict:
     targets = []
     for target in claim.same_as or ():
         if target not in claims or claims[target].same_as is not None:
@@ -233,5 +236,5 @@ def _repeated(name: str, claim: Claim, found: Mapping[str, Verdict], claims: Map
         chance=False,
         compatible=False,
         same_as=tuple(one.id for one in targets),
-        evidence=tuple(dict.fromkeys(cell for one in targets for cell in one.evidence)),
+        evidence=tuple(dict.fromkeys(key for one in targets for key in one.evidence)),
     )

@@ -1,1 +1,1 @@
-"""Tasks: generators of sequences with a right answer, one file a task, numpy only."""
+"""Tasks: generators of sequences with a right answer. Each task is one file and needs numpy only."""

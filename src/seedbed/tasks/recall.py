@@ -1,11 +1,11 @@
 """Recall: name a key that was read some distractors ago (recurrence 5).
 
-A sequence is a key, distractors that tell nothing of it, the query and the answer, which is the key again. At
+A sequence is a key, distractors that are independent of it, the query, and the answer, which is the key again. At
 distance 4::
 
     k5 x2 x0 x7 x2 ? k5
 
-All but the answer is read, and the answer alone is asked for.
+A model reads all tokens but the answer, and predicts the answer only.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from seedbed.messages import require_positive
 
 KEYS = 8
 DISTRACTORS = 8
-#: The first key is 0, so that a key's id is its number.
+#: The id of the query. The ids of keys begin at 0, and distractors come next.
 QUERY = KEYS + DISTRACTORS
 
-#: 18 tokens, as the lecture's parameter counts need; no sequence holds the last one.
+#: 18 tokens, to match the lecture's parameter counts; no sequence has the last one.
 VOCABULARY = Vocabulary(
     marks=(),
     words=(*(f"k{index}" for index in range(KEYS)), *(f"x{index}" for index in range(DISTRACTORS)), "?"),
@@ -35,16 +35,16 @@ VOCABULARY = Vocabulary(
 
 @dataclass(frozen=True)
 class Options:
-    """How far back the keys are, and how many sequences share a distance."""
+    """The distances of the keys, and how many sequences share a distance."""
 
     distances: tuple[str, ...] = ("1-100",)  # a range for each part of the sequences: the least and the most
-    batch: int = 64  # sequences in a row that share a distance: as many as a training step reads
+    batch: int = 64  # consecutive sequences that share a distance: as many as a training step reads
 
     def __post_init__(self) -> None:
         """Check what a study file says.
 
         Raises:
-            ValueError: a range that is none, no range at all, or a batch below 1.
+            ValueError: a range is malformed or empty, or the batch is below 1.
         """
         require_positive(batch=self.batch)
         if not self.distances:
@@ -62,11 +62,10 @@ def _range(text: str, name: str = "distances") -> tuple[int, int]:
 
 
 class Task:
-    """Sequences in the order in which they are to be read: nothing may shuffle them.
+    """Sequences in the order in which training reads them; they must not be shuffled.
 
-    Those of a batch share a distance, drawn anew for each batch, so that a step computes on one length. Batches
-    are divided evenly over the ranges, the first range first; where they do not divide, earlier ranges have one
-    more.
+    The sequences of a batch share a random distance, so a step computes on one length. Batches are divided evenly
+    over the ranges, the first range first. If they do not divide evenly, earlier ranges have one more.
     """
 
     def __init__(self, options: Options) -> None:
@@ -75,11 +74,11 @@ class Task:
         self.vocabulary = VOCABULARY
 
     def training(self) -> Task:
-        """The task itself: nothing is kept from training."""
+        """The task itself: nothing is withheld from training."""
         return self
 
     def sample(self, rng: np.random.Generator, documents: int) -> Documents:
-        """Draw so many sequences; the last batch may hold fewer than the others."""
+        """Draw sequences; the last batch may be smaller than the others."""
         parts = [sequences(rng, size, distance) for size, distance in self._batches(rng, documents)]
         start = np.zeros(1, np.int64)
         offsets = np.cumsum(np.concatenate([start, *(np.full(len(part), part.shape[1]) for part in parts)]))
@@ -95,19 +94,19 @@ class Task:
 
 
 def sequences(rng: np.random.Generator, count: int, distance: int, before: int = 0) -> Tokens:
-    """Sequences of one distance.
+    """Draw sequences of one distance.
 
     Args:
-        rng: The source of keys and distractors.
-        count: How many.
-        distance: Distractors a sequence.
-        before: How many of them come before the key; training has none there.
+        rng: The source of random keys and distractors.
+        count: The number of sequences.
+        distance: The number of distractors in a sequence.
+        before: How many of them come before the key; in training none do.
 
     Returns:
-        [count, distance + 3]: the key at place ``before``, the query last but one, the answer last.
+        [count, distance + 3]: the key at position ``before``, the query last but one, the answer last.
 
     Raises:
-        ValueError: more distractors before the key than there are.
+        ValueError: ``before`` is not between 0 and ``distance``.
     """
     if not 0 <= before <= distance:
         raise ValueError(f"before: {before} of {distance} distractors")
@@ -117,8 +116,8 @@ def sequences(rng: np.random.Generator, count: int, distance: int, before: int =
     return np.hstack([distractors[:, :before], keys, distractors[:, before:], queries, keys])
 
 
-def questions(rng: np.random.Generator, count: int, distance: int, before: int = 0) -> Tokens:
-    """As `sequences`, with every key as often as any other, or once more: so chance itself is exact."""
+def balanced_sequences(rng: np.random.Generator, count: int, distance: int, before: int = 0) -> Tokens:
+    """Draw `sequences` in which all keys are equally frequent, up to one, so that chance accuracy is exact."""
     found = sequences(rng, count, distance, before)
     found[:, [before, -1]] = np.arange(count)[:, None] % KEYS
     return found

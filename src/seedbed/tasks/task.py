@@ -1,6 +1,6 @@
-"""What a task is to the rest: documents and their vocabulary.
+"""The interface of a task: it makes documents and has a vocabulary.
 
-A task's file defines ``Options`` and ``Task(options)``, which has what stands here.
+The file of a task defines ``Options`` and a class ``Task(options)`` with this interface.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ class Task(Protocol):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Its tokens."""
+        """The tokens of the sequences."""
         ...
 
     def training(self) -> Task:
-        """What training documents are drawn from; the task itself, unless some are kept from training."""
+        """The source of training documents: the task itself, unless some sequences are withheld from training."""
         ...
 
     def sample(self, rng: np.random.Generator, documents: int) -> Documents:
-        """So many documents, in the order in which a training may read them."""
+        """Draw documents, in the order in which training reads them."""
         ...

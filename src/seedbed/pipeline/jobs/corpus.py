@@ -86,9 +86,9 @@ class Corpus:
 
     def draw(self) -> Documents:
         """The documents, in memory."""
-        from seedbed.corpora import draw
+        from seedbed.corpora import draw_documents
 
-        return draw(self.source.loaded, self.size, self.split, self.study, self.seed)
+        return draw_documents(self.source.loaded, self.size, self.split, self.study, self.seed)
 
     def compute(self) -> None:
         """Draw and write the documents."""

@@ -17,12 +17,12 @@ from seedbed.pipeline.jobs.measurement import Measurement
 from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.table import Row, write_rows
 from seedbed.statistics.claims import Claim
-from seedbed.statistics.observed import Cell
+from seedbed.statistics.observed import ObservationKey
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from seedbed.statistics.comparison import Compared
+    from seedbed.statistics.comparison import ComparedItem
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,10 +195,10 @@ def _judged(
     settings: Mapping[str, Mapping[str, object]],
     rebuilt: tuple[str, ...],
 ) -> list[dict[str, Any]]:
-    from seedbed.statistics.observed import Observed
+    from seedbed.statistics.observed import ObservationTable
     from seedbed.statistics.verdicts import verdicts
 
-    return [one.row() for one in verdicts(claims, Observed(rows), settings, rebuilt)]
+    return [one.row() for one in verdicts(claims, ObservationTable(rows), settings, rebuilt)]
 
 
 def _write_verdicts(path: Path, rows: list[dict[str, Any]], own: str) -> None:
@@ -269,7 +269,7 @@ class Comparison:
     observations: Observations
     verdicts: Verdicts
     timings: Timings
-    watched: tuple[Cell, ...]
+    watched: tuple[ObservationKey, ...]
     references: Mapping[str, str]
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="config/watched.yaml", init=False)
@@ -301,15 +301,15 @@ class Comparison:
         table = pa.Table.from_pylist(found, pa.schema(list(kinds.items())))
         storage.write_table(self.outputs[0], table, self.fingerprint)
 
-    def read(self) -> list[Compared]:
+    def read(self) -> list[ComparedItem]:
         """The stored comparison."""
-        from seedbed.statistics.comparison import Compared
+        from seedbed.statistics.comparison import ComparedItem
 
-        return [Compared(**row) for row in storage.read_table(self.outputs[0], self.fingerprint).to_pylist()]
+        return [ComparedItem(**row) for row in storage.read_table(self.outputs[0], self.fingerprint).to_pylist()]
 
-    def _compared(self) -> Iterator[Compared]:
+    def _compared(self) -> Iterator[ComparedItem]:
         from seedbed.statistics.comparison import compare_rows, compare_verdicts, compare_watched, resolutions
-        from seedbed.statistics.observed import Observed
+        from seedbed.statistics.observed import ObservationTable
         from seedbed.statistics.verdicts import verdicts
 
         now, times = self.observations.read().to_pylist(), self.timings.read().to_pylist()
@@ -321,9 +321,9 @@ class Comparison:
             before += there
         if not before:  # else every verdict would be compared with that of an empty table
             return
-        observed, studies = Observed(before), {str(row["study"]) for row in before}
+        observed, studies = ObservationTable(before), {str(row["study"]) for row in before}
         watched = [cell for cell in self.watched if cell.study in studies]
-        yield from compare_watched(watched, Observed(now), observed, resolutions(before))
+        yield from compare_watched(watched, ObservationTable(now), observed, resolutions(before))
         judged = verdicts(self.verdicts.claims, observed, self.verdicts.settings, self.verdicts.rebuilt)
         outcomes = {str(row["id"]): str(row["outcome"]) for row in self.verdicts.read()}
         yield from compare_verdicts(outcomes, {one.id: one.outcome for one in judged})

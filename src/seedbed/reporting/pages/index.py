@@ -18,8 +18,8 @@ from seedbed.reporting.results import Results, ShownStudy
 from seedbed.reporting.sections import headline_of, measures_of
 from seedbed.reporting.summaries import cost_table, variance_table
 from seedbed.reporting.verdict_tables import Judged
-from seedbed.statistics.comparison import Compared
-from seedbed.statistics.floors import Row, below
+from seedbed.statistics.comparison import ComparedItem
+from seedbed.statistics.floors import Row, floor_violations
 
 #: How many measures of each study the first page shows over their seeds; the study's own page has all.
 _FEW = 3
@@ -46,7 +46,7 @@ def build(
     observations: pd.DataFrame,
     timings: pd.DataFrame,
     judged: Judged,
-    compared: Sequence[Compared],
+    compared: Sequence[ComparedItem],
     provenance: Mapping[str, Mapping[str, str]],
     fingerprint: str,
 ) -> str:
@@ -66,7 +66,7 @@ def build(
         ValueError: the table has an observation twice, or claims and verdicts are not the same.
     """
     results = [Results(observations, study) for study in studies]
-    impossible = Counter(row.study for row in below(cast(list[Row], observations.to_dict("records"))))
+    impossible = Counter(row.study for row in floor_violations(cast(list[Row], observations.to_dict("records"))))
     return site.render(
         INDEX,
         "index.html",

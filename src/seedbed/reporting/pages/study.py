@@ -14,7 +14,7 @@ from seedbed.reporting.results import Results, ShownStudy
 from seedbed.reporting.sections import section_of
 from seedbed.reporting.summaries import runs_table, variance_table
 from seedbed.reporting.verdict_tables import ClaimsSection, Judged, Places, claims_section
-from seedbed.statistics.floors import Below, Row, below
+from seedbed.statistics.floors import FloorViolation, Row, floor_violations
 
 
 def build(site: Site, study: ShownStudy, observations: pd.DataFrame, judged: Judged, fingerprint: str) -> str:
@@ -51,7 +51,7 @@ def build(site: Site, study: ShownStudy, observations: pd.DataFrame, judged: Jud
     )
 
 
-def _impossible(observations: pd.DataFrame, study: ShownStudy) -> list[Below]:
+def _impossible(observations: pd.DataFrame, study: ShownStudy) -> list[FloorViolation]:
     """The study's numbers that no honest run can have."""
     rows = observations.loc[observations["study"] == study.name]
-    return below(cast(list[Row], rows.to_dict("records")))
+    return floor_violations(cast(list[Row], rows.to_dict("records")))
