@@ -135,7 +135,7 @@ class Model(nn.Module):
     reads = ("encoder_decoder",)
 
     def __init__(self, options: Options, vocabulary: int) -> None:
-        """Make a model; its weights are `initialisation.fill`'s business."""
+        """Make a model without weights; `initialisation.fill` draws them."""
         super().__init__()
         width, heads, inner = options.d_model, options.heads, options.d_ff
         self.heads = heads

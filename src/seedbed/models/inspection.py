@@ -79,7 +79,7 @@ def weights(
         heads: Likewise.
         asked: The tokens whose weights are kept; those of all others are dropped bucket by bucket.
     """
-    vectors = layer.projected(hidden, heads).reshape(-1, hidden.shape[1] // heads.heads)
+    vectors = layer.queries_keys_values(hidden, heads).reshape(-1, hidden.shape[1] // heads.heads)
     wanted, first = heads.slot_of_query.view(-1, heads.heads)[asked].flatten(), 0
     longest = max((bucket.keys for bucket in heads.buckets), default=0)
     found = vectors.new_zeros(len(wanted), longest)

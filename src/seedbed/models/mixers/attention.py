@@ -55,9 +55,9 @@ class Mixer(nn.Module):
 
     def forward(self, hidden: Float[Tensor, "tokens width"], heads: HeadLayout) -> Float[Tensor, "tokens width"]:
         """The tokens' vectors after each has gathered what it attends to."""
-        return self.output(attend(self.projected(hidden, heads), hidden.shape[1], heads))  # type: ignore[no-any-return]
+        return self.output(attend(self.queries_keys_values(hidden, heads), hidden.shape[1], heads))  # type: ignore[no-any-return]
 
-    def projected(
+    def queries_keys_values(
         self, hidden: Float[Tensor, "tokens width"], heads: HeadLayout
     ) -> Float[Tensor, "tokens roles_heads_width"]:
         """Queries, keys and values, rotated if the layout says so."""
