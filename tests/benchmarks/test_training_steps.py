@@ -185,6 +185,7 @@ NETWORKS = {
         f"transformer, {code}": (transformer, Options(positions=code))
         for code in ("sinusoidal", "learned", "none", "rope", "alibi")
     },
+    "transformer, gated linear": (transformer, Options(mixer="gated_linear", positions="none")),
     "transformer, post-norm": (transformer, Options(norm="post")),
     "transformer, one layer": (transformer, Options(layers=1)),
 }

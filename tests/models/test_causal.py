@@ -2,7 +2,6 @@
 
 import math
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,9 +18,10 @@ from seedbed.models import mixers, recurrent, transformer, window
 from seedbed.objectives import flm
 
 #: Every mixer that there is, and the position encodings that each can have.
-MIXERS = sorted(file.stem for file in Path(mixers.__file__).parent.glob("[!_]*.py"))
 POSITIONS = [
-    (mixer, code) for mixer in MIXERS for code in ("sinusoidal", "learned", "none", *mixers.load(mixer).encodings)
+    (mixer, code)
+    for mixer in mixers.names()
+    for code in ("sinusoidal", "learned", "none", *mixers.load(mixer).encodings)
 ]
 CELLS = ("rnn", "gru", "lstm")
 

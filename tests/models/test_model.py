@@ -32,16 +32,13 @@ def test_every_model_has_the_members_of_the_protocol(name: str) -> None:
 
 def test_the_protocol_of_a_mixer_has_no_more_than_the_mixers_have() -> None:
     asked = {name for name in vars(mixers.Mixer) if not name.startswith("_")} | {"reads", "encodings"}
-    for name in ("attention", "gated_linear"):
+    for name in mixers.names():
         assert asked <= set(dir(mixers.load(name)))
     assert {"start", "step"} <= set(vars(model.Model))
 
 
 KINDS = [
-    *(
-        Kind(transformer, transformer.Options(d_model=24, heads=3, mixer=name))
-        for name in ("attention", "gated_linear")
-    ),
+    *(Kind(transformer, transformer.Options(d_model=24, heads=3, mixer=name)) for name in mixers.names()),
     *(Kind(recurrent, recurrent.Options(cell=cell, embedding=8, hidden=12)) for cell in ("rnn", "gru", "lstm")),
     Kind(window, window.Options(embedding=8, hidden=12)),
     Kind(encoder_decoder, encoder_decoder.Options(d_model=24, heads=3)),

@@ -9,6 +9,7 @@ import pytest
 from seedbed.configuration.configuration import ROOT, Configuration
 from seedbed.configuration.yaml import ConfigError
 from seedbed.evaluations import perplexity
+from seedbed.pipeline.fingerprint import closure
 from seedbed.pipeline.jobs.corpus import Corpus
 from seedbed.pipeline.jobs.job import Job, JobError
 from seedbed.pipeline.jobs.training import Training
@@ -135,3 +136,11 @@ def test_the_check_builds_the_options_of_evaluations(plan: Plan, monkeypatch: py
     monkeypatch.setattr(perplexity.Options, "__init__", refuse)
     with pytest.raises(ConfigError, match=r"garden\.yaml: evaluations\.perplexity\.options: refused"):
         check(plan.configuration)
+
+
+def test_a_run_computes_with_the_mixer_that_it_names_and_no_other() -> None:
+    plan = Plan(Configuration())
+    for run, mixer, other in [("flm", "attention", "gated_linear"), ("gla", "gated_linear", "attention")]:
+        covered = closure(modules(plan.run("garden", run)))
+        assert f"seedbed.models.mixers.{mixer}" in covered
+        assert f"seedbed.models.mixers.{other}" not in covered

@@ -112,6 +112,11 @@ def test_a_right_project_passes_and_nothing_is_kept(project: Project) -> None:
         ),
         (
             "positions: learned}\n    objective: {kind: flm}\n",
+            "positions: none, mixer: gated_linear}\n    objective: {kind: plm}\n",
+            "runs.flm: objective plm is prefix here, and model transformer reads causal: take another model",
+        ),
+        (
+            "positions: learned}\n    objective: {kind: flm}\n",
             "positions: none}\n    objective: {kind: flm}\n",
             "evaluations.untouched, measuring flm: untouched measures runs with a learned position table",
         ),

@@ -54,18 +54,18 @@ class _Attend(torch.autograd.Function):
     def forward(
         ctx: Any,  # noqa: ANN401 - torch gives it no public type
         vectors: Float[Tensor, "vectors width"],
-        heads: HeadLayout,
+        layout: HeadLayout,
     ) -> Float[Tensor, "queries_heads width"]:
-        rows = vectors.index_select(0, heads.vector_of_slot)
-        attended, kept = rows.new_empty(heads.sizes[0], rows.shape[1]), []
-        results = heads.split_queries(attended)
-        for mask, query, key, value, result in zip(heads.masks, *heads.split_roles(rows), results, strict=True):
+        rows = vectors.index_select(0, layout.vector_of_slot)
+        attended, kept = rows.new_empty(layout.sizes[0], rows.shape[1]), []
+        results = layout.split_queries(attended)
+        for mask, query, key, value, result in zip(layout.masks, *layout.split_roles(rows), results, strict=True):
             weights = _weights(query, key, *mask)
             torch.bmm(weights, value, out=result)
             kept.append(weights)
         ctx.save_for_backward(rows, *kept)
-        ctx.heads = heads
-        return attended.index_select(0, heads.slot_of_query)
+        ctx.layout = layout
+        return attended.index_select(0, layout.slot_of_query)
 
     @staticmethod
     @once_differentiable
@@ -73,23 +73,23 @@ class _Attend(torch.autograd.Function):
         ctx: Any,  # noqa: ANN401
         gradient: Float[Tensor, "queries_heads width"],
     ) -> tuple[Float[Tensor, "vectors width"], None]:
-        heads, (rows, *kept) = ctx.heads, ctx.saved_tensors
+        layout, (rows, *kept) = ctx.layout, ctx.saved_tensors
         padded = nn.functional.pad(gradient, (0, 0, 0, 1))  # padding slots take the zero row
-        attended, result = padded.index_select(0, heads.query_of_slot), torch.empty_like(rows)
+        attended, result = padded.index_select(0, layout.query_of_slot), torch.empty_like(rows)
         for part in zip(
             kept,
-            *heads.split_roles(rows),
-            heads.split_queries(attended),
-            *heads.split_roles(result),
+            *layout.split_roles(rows),
+            layout.split_queries(attended),
+            *layout.split_roles(result),
             strict=True,
         ):
             _attend_backward(*part)
-        return result.index_select(0, heads.slot_of_vector), None
+        return result.index_select(0, layout.slot_of_vector), None
 
 
-def attend(vectors: Float[Tensor, "*shape"], width: int, heads: HeadLayout) -> Float[Tensor, "queries width"]:
+def attend(vectors: Float[Tensor, "*shape"], width: int, layout: HeadLayout) -> Float[Tensor, "queries width"]:
     """What the heads of each query gather, side by side, given all vectors in the order of the layout."""
-    attended: Tensor = _Attend.apply(vectors.reshape(-1, width // heads.heads), heads)  # type: ignore[no-untyped-call]
+    attended: Tensor = _Attend.apply(vectors.reshape(-1, width // layout.heads), layout)  # type: ignore[no-untyped-call]
     return attended.view(-1, width)
 
 

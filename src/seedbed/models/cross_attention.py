@@ -35,11 +35,11 @@ class CrossAttention(nn.Module):
         self,
         hidden: Float[Tensor, "tokens width"],
         source: Float[Tensor, "source_tokens width"],
-        heads: HeadLayout,
+        layout: HeadLayout,
     ) -> Float[Tensor, "tokens width"]:
-        """The tokens' vectors after each has gathered what it attends to; the heads are of `cross_heads`."""
+        """The tokens' vectors after each has gathered what it attends to; the layout is of `cross_heads`."""
         vectors = torch.cat([self.query(hidden).flatten(), self.memory(source).flatten()])
-        return self.output(attend(vectors, hidden.shape[1], heads))  # type: ignore[no-any-return]
+        return self.output(attend(vectors, hidden.shape[1], layout))  # type: ignore[no-any-return]
 
     def remember(
         self,

@@ -92,7 +92,7 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         hidden: Float[Tensor, "tokens width"],
-        heads: HeadLayout,
+        layout: HeadLayout,
         source: Float[Tensor, "source_tokens width"],
         cross: HeadLayout,
     ) -> Float[Tensor, "tokens width"]:
@@ -100,11 +100,11 @@ class DecoderLayer(nn.Module):
 
         Args:
             hidden: The stream.
-            heads: Where it attends to itself.
+            layout: Where it attends to itself.
             source: The encoder's vectors.
             cross: Where it attends to them.
         """
-        hidden = hidden + self.attention(self.attention_norm(hidden), heads)
+        hidden = hidden + self.attention(self.attention_norm(hidden), layout)
         hidden = hidden + self.cross(self.cross_norm(hidden), source, cross)
         return hidden + self.feed_forward(self.feed_forward_norm(hidden))  # type: ignore[no-any-return]
 
@@ -136,7 +136,7 @@ class Model(nn.Module):
     reads = ("encoder_decoder",)
 
     def __init__(self, options: Options, vocabulary: int) -> None:
-        """Make a model; its weights are `initialisation.fill`'s business."""
+        """Make a model without weights; `initialisation.fill` draws them."""
         super().__init__()
         width, heads, inner = options.d_model, options.heads, options.d_ff
         self.heads = heads
@@ -162,10 +162,10 @@ class Model(nn.Module):
             ValueError: source and target are not of the same number of documents.
         """
         encoded, hidden = self._encode(source), self._embed(target.tokens, target.positions)
-        heads = self._decoder_layers()[0].attention.arrange(target)
+        layout = self._decoder_layers()[0].attention.arrange(target)
         cross = cross_heads(cross_layout(target, source), target.positions, source.positions, self.heads)
         for layer in self.decoder:
-            hidden = layer(hidden, heads, encoded, cross)
+            hidden = layer(hidden, layout, encoded, cross)
         return self._logits(select_rows(hidden, scored))
 
     @torch.no_grad()
@@ -190,9 +190,9 @@ class Model(nn.Module):
 
     def _encode(self, source: Packed) -> Float[Tensor, "source_tokens width"]:
         hidden, layers = self._embed(source.tokens, source.positions), list(self.encoder)
-        heads = layers[0].mixer.arrange(source)  # type: ignore[union-attr, operator]
+        layout = layers[0].mixer.arrange(source)  # type: ignore[union-attr, operator]
         for layer in layers:
-            hidden = layer(hidden, heads)
+            hidden = layer(hidden, layout)
         return self.encoder_norm(hidden)  # type: ignore[no-any-return]
 
     def _decoder_layers(self) -> list[DecoderLayer]:

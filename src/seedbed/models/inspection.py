@@ -55,8 +55,8 @@ def attention(
 
     def record(layer: nn.Module, inputs: tuple[Any, ...]) -> None:
         assert isinstance(layer, SelfAttention)
-        hidden, heads = inputs
-        found.append(weights(layer, hidden, heads, tokens))
+        hidden, layout = inputs
+        found.append(weights(layer, hidden, layout, tokens))
 
     hooks = [layer.register_forward_pre_hook(record) for layer in attention_layers(network)]
     try:
@@ -69,27 +69,27 @@ def attention(
 
 @torch.no_grad()
 def weights(
-    layer: SelfAttention, hidden: Float[Tensor, "tokens width"], heads: HeadLayout, asked: Int[Tensor, " asked"]
+    layer: SelfAttention, hidden: Float[Tensor, "tokens width"], layout: HeadLayout, asked: Int[Tensor, " asked"]
 ) -> Float[Tensor, "asked heads longest"]:
     """How much some tokens attend to each position of their documents, head by head, where ``forward`` gathers.
 
     Args:
         layer: Is left as it was.
         hidden: What it is called with, all tokens.
-        heads: Likewise.
+        layout: Likewise.
         asked: The tokens whose weights are kept; those of all others are dropped bucket by bucket.
     """
-    vectors = layer.projected(hidden, heads).reshape(-1, hidden.shape[1] // heads.heads)
-    wanted, first = heads.slot_of_query.view(-1, heads.heads)[asked].flatten(), 0
-    longest = max((bucket.keys for bucket in heads.buckets), default=0)
+    vectors = layer.queries_keys_values(hidden, layout).reshape(-1, hidden.shape[1] // layout.heads)
+    wanted, first = layout.slot_of_query.view(-1, layout.heads)[asked].flatten(), 0
+    longest = max((bucket.keys for bucket in layout.buckets), default=0)
     found = vectors.new_zeros(len(wanted), longest)
-    queries, keys, _ = heads.split_roles(vectors[heads.vector_of_slot])
-    for bucket, query, key in zip(heads.buckets, queries, keys, strict=True):
+    queries, keys, _ = layout.split_roles(vectors[layout.vector_of_slot])
+    for bucket, query, key in zip(layout.buckets, queries, keys, strict=True):
         rows = attention_weights(query, key, bucket.mask).flatten(0, 1)
         here = (wanted >= first) & (wanted < first + len(rows))
         found[here, : bucket.keys] = rows[wanted[here] - first]
         first += len(rows)
-    return found.view(len(asked), heads.heads, longest)
+    return found.view(len(asked), layout.heads, longest)
 
 
 def longest_document(network: nn.Module) -> int | None:
@@ -118,8 +118,8 @@ def restricted(network: nn.Module, forbidden: Mapping[int, Forbidden]) -> Iterat
 
 def _restriction(rule: Forbidden) -> Any:  # noqa: ANN401 - torch types hooks no closer
     def restrict(layer: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        hidden, heads, *rest = inputs
-        return hidden, heads.masked(lambda mask, query, key: without(mask, rule(query, key))), *rest
+        hidden, layout, *rest = inputs
+        return hidden, layout.masked(lambda mask, query, key: without(mask, rule(query, key))), *rest
 
     return restrict
 

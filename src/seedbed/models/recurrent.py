@@ -58,7 +58,7 @@ class Model(nn.Module):
     reads = ("causal",)
 
     def __init__(self, options: Options, vocabulary: int) -> None:
-        """Make a model; its weights are `initialisation.fill`'s business."""
+        """Make a model without weights; `initialisation.fill` draws them."""
         super().__init__()
         self.embedding = Embedding(vocabulary, options.embedding, options.embedding_std, scale=False)
         self.layers = nn.ModuleList(

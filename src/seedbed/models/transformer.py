@@ -100,7 +100,7 @@ class Model(nn.Module):
     """
 
     def __init__(self, options: Options, vocabulary: int) -> None:
-        """Make a model; its weights are `initialisation.fill`'s business."""
+        """Make a model without weights; `initialisation.fill` draws them."""
         super().__init__()
         width, self.positions = options.d_model, options.positions
         self.position_scale, self.linear_std = options.position_scale, options.linear_std

@@ -52,7 +52,7 @@ class Model(nn.Module):
     reads = ("causal",)
 
     def __init__(self, options: Options, vocabulary: int) -> None:
-        """Make a model; its weights are `initialisation.fill`'s business."""
+        """Make a model without weights; `initialisation.fill` draws them."""
         super().__init__()
         self.words, self.empty = options.words, vocabulary
         self.activation = ACTIVATIONS[options.activation]

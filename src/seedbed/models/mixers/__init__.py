@@ -62,14 +62,18 @@ class Mixer(Protocol):
         ...
 
 
+def names() -> list[str]:
+    """The mixers that there are: the files of this folder."""
+    return sorted(file.stem for file in Path(__file__).parent.glob("[!_]*.py"))
+
+
 def load(name: str) -> type[Mixer]:
     """The mixer that a file of this folder defines.
 
     Raises:
         ValueError: there is no such file.
     """
-    known = sorted(file.stem for file in Path(__file__).parent.glob("[!_]*.py"))
-    if name not in known:
-        raise ValueError(f"mixer {name}: no models/mixers/{name}.py; known are {', '.join(known)}")
+    if name not in names():
+        raise ValueError(f"mixer {name}: no models/mixers/{name}.py; known are {', '.join(names())}")
     found: type[Mixer] = importlib.import_module(f"{__name__}.{name}").Mixer
     return found

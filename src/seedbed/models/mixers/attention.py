@@ -48,21 +48,21 @@ class Mixer(nn.Module):
 
     def arrange(self, batch: Packed) -> HeadLayout:
         """Where the heads find the tokens of a batch, with positions if these are encoded in here."""
-        heads = self_heads(batch.layout, batch.positions, self.heads)
+        layout = self_heads(batch.layout, batch.positions, self.heads)
         if self.encoding == "rope":
-            return heads.rotated(batch.positions, self._head_width())
-        return heads.biased() if self.encoding == "alibi" else heads
+            return layout.rotated(batch.positions, self._head_width())
+        return layout.biased() if self.encoding == "alibi" else layout
 
-    def forward(self, hidden: Float[Tensor, "tokens width"], heads: HeadLayout) -> Float[Tensor, "tokens width"]:
+    def forward(self, hidden: Float[Tensor, "tokens width"], layout: HeadLayout) -> Float[Tensor, "tokens width"]:
         """The tokens' vectors after each has gathered what it attends to."""
-        return self.output(attend(self.projected(hidden, heads), hidden.shape[1], heads))  # type: ignore[no-any-return]
+        return self.output(attend(self.queries_keys_values(hidden, layout), hidden.shape[1], layout))  # type: ignore[no-any-return]
 
-    def projected(
-        self, hidden: Float[Tensor, "tokens width"], heads: HeadLayout
+    def queries_keys_values(
+        self, hidden: Float[Tensor, "tokens width"], layout: HeadLayout
     ) -> Float[Tensor, "tokens roles_heads_width"]:
         """Queries, keys and values, rotated if the layout says so."""
         projected: Tensor = self.project(hidden)
-        return projected if heads.rotations is None else _rotate(projected, heads.rotations, heads.heads)
+        return projected if layout.rotations is None else _rotate(projected, layout.rotations, layout.heads)
 
     def start(self, batch: int) -> Cache:
         """No keys and values yet, for ``batch`` documents side by side."""

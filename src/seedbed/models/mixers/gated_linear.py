@@ -64,7 +64,10 @@ class Mixer(nn.Module):
     encodings: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, width: int, heads: int, encoding: str | None = None) -> None:
-        """Make the layer. Keys are half as wide as values, so that it has about as many parameters as attention.
+        """Make the layer.
+
+        Queries and keys are half as wide as values (section 4.4), so that the layer has about as many parameters
+        as one of attention.
 
         Args:
             width: Of the tokens' vectors.
@@ -77,7 +80,7 @@ class Mixer(nn.Module):
         super().__init__()
         if width % (2 * heads):
             raise ValueError(
-                f"{heads} heads do not divide {width / 2:g}, half the width: gated_linear has keys of that"
+                f"{heads} heads do not divide {width / 2:g}, half the width, which is that of gated_linear's keys"
             )
         keys = width // 2
         self.heads, self.sizes = heads, [keys, keys, width, width, _RANK]
@@ -156,10 +159,8 @@ def _read(
     """
     total = decay.cumsum(2)
     kept = total.exp()
-    query, key = (
-        query * kept,
-        key * (-total).exp(),
-    )  # dividing by `kept` would square it in the gradient: underflow
+    query = query * kept
+    key = key * (-total).exp()  # the gradient of a division by `kept` would square it, which underflows
     written = key.transpose(2, 3) @ value
     before = _states(written, kept[:, :, -1, :, None], sizes)
     return (query @ key.transpose(2, 3)).tril() @ value + query @ before
