@@ -1,7 +1,7 @@
 """Lines over a number among the conditions, such as a distance or a layer: a small panel for each run.
 
-Every seed is a thin line and their mean a thick one. The means of the other runs are behind them in grey, so runs can
-be compared without a colour for each.
+Every seed is a thin line and their mean a thick one. The means of the other runs are behind them in grey, so runs
+can be compared without a colour for each.
 """
 
 from __future__ import annotations
