@@ -96,7 +96,9 @@ def test_differences_between_runs_are_paired_by_seed_and_recomputed(build_page: 
     differences = (of["gru"] - of["flm"]).dropna()
     interval = t_interval(list(differences))
     page = drawn.Page(build_page(table, runs))
-    rows = [row for row in page.table("Numbers of the figure: Does changing the architecture") if row["run"] == "gru"]
+    rows = [
+        row for row in page.table("Numbers of the figure: Does changing the architecture") if row["run"] == "gru"
+    ]
     shown = [row["difference from the first run"].replace("−", "-") for row in rows]
     assert shown == [f"{value:.3f}" for value in differences]
     alt = next(one for one in page.attribute("aria-label") if one.startswith("Difference in perplexity"))
