@@ -141,6 +141,6 @@ def test_the_check_builds_the_options_of_evaluations(plan: Plan, monkeypatch: py
 def test_a_run_computes_with_the_mixer_that_it_names_and_no_other() -> None:
     plan = Plan(Configuration())
     for run, mixer, other in [("flm", "attention", "gated_linear"), ("gla", "gated_linear", "attention")]:
-        covered = closure(modules(plan.run("garden", run)))
+        covered = closure(plan.training("garden", run, 0).modules)
         assert f"seedbed.models.mixers.{mixer}" in covered
         assert f"seedbed.models.mixers.{other}" not in covered

@@ -23,6 +23,13 @@ def test_the_window_of_the_sentences_is_that_of_runs_and_evaluations() -> None:
     assert windows == {garden.WORDS}
 
 
+def test_every_run_that_the_figures_name_is_one_of_the_study() -> None:
+    runs = Configuration({"studies": ["garden"]}).studies["garden"].runs
+    lists = (objectives.FOUR, objectives.VARIANTS, objectives.GRID, objectives.REFERENCES, *objectives.ADAPTED)
+    named = {name for names in (*lists, writing.NETWORKS, writing.COMPARED) for name in names}
+    assert named <= runs.keys()
+
+
 def test_all_sentences_have_the_window_from_one_place(
     build_page: Callable[..., str], drawn: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:

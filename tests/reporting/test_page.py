@@ -96,7 +96,9 @@ def test_differences_between_runs_are_paired_by_seed_and_recomputed(build_page: 
     differences = (of["gru"] - of["flm"]).dropna()
     interval = t_interval(list(differences))
     page = drawn.Page(build_page(table, runs))
-    rows = [row for row in page.table("Numbers of the figure: Is another") if row["run"] == "gru"]
+    rows = [
+        row for row in page.table("Numbers of the figure: Does changing the architecture") if row["run"] == "gru"
+    ]
     shown = [row["difference from the first run"].replace("−", "-") for row in rows]
     assert shown == [f"{value:.3f}" for value in differences]
     alt = next(one for one in page.attribute("aria-label") if one.startswith("Difference in perplexity"))
@@ -365,7 +367,7 @@ def test_a_study_without_a_file_of_figures_shows_every_metric_with_its_seeds(
     runs = (drawn.trained(), drawn.EXACT)
     table = drawn.draw_observations(*runs, study_name="plain")
     page = drawn.Page(build_page(table, runs, name="plain", title="Plain"))
-    assert "no text is written for them" in page.text
+    assert "No text is written for them" in page.text
     named = {name.removeprefix("figure:plain:metric-") for name in page.attribute("id", "figure")}
     assert named == set(table["metric"]) - {"parameters", "tokens", "best_epoch", "diverged"}
     losses = table[(table["run"] == "flm") & (table["metric"] == "loss") & (table["condition"] == "sentences=all")]

@@ -65,7 +65,7 @@ def test_what_repeats_or_holds_by_construction_is_shown_and_not_counted(
 ) -> None:
     page = drawn.Page(build_page(page="claims"))
     assert (
-        "1 statements that repeat a counted one, and 2 that are true by construction or are settings of ours (2 of"
+        "a counted one (1), and those that are true by construction or settings of ours (2, of which 2 hold)"
         in page.text
     )
     assert len(page.table("Claims with their verdicts")) == 8

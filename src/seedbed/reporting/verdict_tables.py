@@ -204,8 +204,8 @@ def apart(judged: Judged) -> str:
     built = [one for one in judged.built if not one.same_as]
     held = sum(one.outcome == "reproduced" for one in built)
     return (
-        f"Not counted: {repeats} statements that repeat a counted one, and {len(built)} that are true "
-        f"[[by construction]] or are settings of ours ({held} of these hold). They are no evidence."
+        f"Not counted: statements that repeat a counted one ({repeats}), and those that are true "
+        f"[[by construction]] or settings of ours ({len(built)}, of which {held} hold). They are no evidence."
     )
 
 

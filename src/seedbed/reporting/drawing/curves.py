@@ -26,7 +26,7 @@ from seedbed.reporting.drawing.canvas import (
     seed_look,
     set_ends,
 )
-from seedbed.reporting.drawing.marks import Axis, Key, Mark, Shading
+from seedbed.reporting.drawing.marks import Axis, Key, Mark, Shading, seed_keys
 from seedbed.reporting.numbers import number
 
 if TYPE_CHECKING:
@@ -102,16 +102,16 @@ class Curves:
 
     def _legend(self) -> Iterator[Key]:
         kinds = {(curve.role, curve.contrast) for curve in self.curves}
-        for contrast, shape in ((False, "curve"), (True, "dashes")):
-            if ("seed", contrast) in kinds:
-                yield Key(shape, self.seeds[contrast])
+        yield from seed_keys(
+            ("curve", "dashes"), self.seeds, {contrast for role, contrast in kinds if role == "seed"}
+        )
         roles = {role for role, _ in kinds}
         if "mean" in roles:
             yield Key("average", "mean over seeds" if "seed" in roles else "measured once, without a seed")
         yield from (Key("other", "mean of another run"),) if "other" in roles else ()
         yield from (Key("ring", self.rings),) if any(curve.ring is not None for curve in self.curves) else ()
         yield from self.mark.legend() if self.mark else ()
-        yield from (Key("band", self.band.words),) if self.band else ()
+        yield from self.band.legend() if self.band else ()
         if any(not self._has_place(point) for curve in self.curves for point in curve.points):
             yield Key("absent", "not above 0: in the table only, without a place on a logarithmic axis")
 

@@ -29,7 +29,7 @@ from seedbed.reporting.drawing.canvas import (
     seed_look,
     set_ends,
 )
-from seedbed.reporting.drawing.marks import Axis, Key, Mark, Shading
+from seedbed.reporting.drawing.marks import Axis, Key, Mark, Shading, seed_keys
 from seedbed.reporting.numbers import number
 from seedbed.reporting.tables import seed_words
 
@@ -167,15 +167,13 @@ class Dots:
 
     def _legend(self) -> Iterator[Key]:
         dots = [group for group in self.groups if not group.hollow]
-        for contrast, shape in enumerate(("dot", "triangle")):
-            if any(group.contrast == contrast and group.numbers for group in dots):
-                yield Key(shape, self.seeds[contrast])
+        yield from seed_keys(("dot", "triangle"), self.seeds, {group.contrast for group in dots if group.numbers})
         spans = [span for group in dots for span in group.spans if span.finite]
         yield from (Key(kind, words) for kind, words in SPANS.items() if any(span.kind == kind for span in spans))
         if any(True in span.cut for span in spans):
             yield Key("cut", "interval cut off at 0 or 100 %: no share lies beyond")
         yield from self.mark.legend() if self.mark else ()
-        yield from (Key("band", self.band.words),) if self.band else ()
+        yield from self.band.legend() if self.band else ()
         hollow = [group for group in self.groups if group.hollow and group.numbers]
         if any(group.contrast for group in hollow):
             yield Key("hollows", "the same of a reference, without seed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -41,6 +42,13 @@ class Mark:
         return (Key("dashed", self.words),) if self.words else ()
 
 
+def seed_keys(shapes: tuple[str, str], words: tuple[str, str], found: Container[bool]) -> Iterator[Key]:
+    """The keys of seeds, and of contrasting ones, if the panel has any."""
+    for contrast, (shape, meaning) in enumerate(zip(shapes, words, strict=True)):
+        if bool(contrast) in found:
+            yield Key(shape, meaning)
+
+
 #: What differences are read against; its line needs no words.
 ZERO = Mark(0)
 
@@ -52,6 +60,10 @@ class Shading:
     low: float
     high: float
     words: str
+
+    def legend(self) -> tuple[Key, ...]:
+        """Its line of the key."""
+        return (Key("band", self.words),)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from seedbed.reporting.drawing.canvas import (
     set_ends,
 )
 from seedbed.reporting.drawing.curves import SMALL_HEIGHT
-from seedbed.reporting.drawing.marks import Axis, Key, Mark
+from seedbed.reporting.drawing.marks import Axis, Key, Mark, seed_keys
 from seedbed.reporting.numbers import number, spread
 
 if TYPE_CHECKING:
@@ -87,9 +87,7 @@ class Points:
         return tuple(self._legend())
 
     def _legend(self) -> Iterator[Key]:
-        for contrast, shape in enumerate(("dot", "triangle")):
-            if any(one.contrast == contrast for one in self.points):
-                yield Key(shape, self.kinds[contrast])
+        yield from seed_keys(("dot", "triangle"), self.kinds, {one.contrast for one in self.points})
         yield from self.mark.legend() if self.mark else ()
 
     def figure(self) -> Figure:
