@@ -11,6 +11,7 @@ from seedbed.configuration.schema import Data
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import fingerprint
 from seedbed.pipeline.jobs.source import Source
+from seedbed.randomness import global_streams
 
 if TYPE_CHECKING:
     from seedbed.documents import Documents
@@ -88,7 +89,8 @@ class Corpus:
         """The documents, in memory."""
         from seedbed.corpora import draw_documents
 
-        return draw_documents(self.source.loaded, self.size, self.split, self.study, self.seed)
+        with global_streams(self.seed or 0, f"noise of {self.split} documents"):
+            return draw_documents(self.source.loaded, self.size, self.split, self.study, self.seed)
 
     def compute(self) -> None:
         """Draw and write the documents."""

@@ -18,7 +18,7 @@ from seedbed.pipeline.fingerprint import digest, fingerprint
 from seedbed.pipeline.jobs.source import Source
 from seedbed.pipeline.jobs.training import network, objective
 from seedbed.pipeline.table import Row, write_rows
-from seedbed.randomness import stream
+from seedbed.randomness import global_streams, stream
 
 if TYPE_CHECKING:
     from torch import nn
@@ -93,7 +93,8 @@ class Demonstration:
         found: list[Row] = []
         for seed in self.seeds:
             place: Row = {"study": DEMONSTRATIONS, "run": self.name, "seed": seed}
-            found += rows(self.observe(seed), **place, **self.rows[seed])
+            with global_streams(seed or 0, f"noise of {self.entry.kind}"):
+                found += rows(self.observe(seed), **place, **self.rows[seed])
         write_rows(self.outputs[0], found, self.fingerprint)
 
     def observe(self, seed: int | None) -> Iterable[Observation]:

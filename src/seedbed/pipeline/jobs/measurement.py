@@ -17,6 +17,7 @@ from seedbed.pipeline.jobs.corpus import Corpus
 from seedbed.pipeline.jobs.job import Job
 from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.table import Row, write_rows
+from seedbed.randomness import global_streams
 
 if TYPE_CHECKING:
     from seedbed.measuring.context import Context, TaskContext
@@ -135,9 +136,10 @@ class Measurement:
         options = module.Options(**self.entry.options)
         found: list[Row] = []
         for one in self.measured:
-            observations = module.evaluate(one.model(), self._context(one.seed), options)
+            model, context = one.model(), self._context(one.seed)
             place: Row = {"study": self.study, "run": self.run, "seed": one.seed}
-            found += rows(observations, **place, **self.rows[one.seed])
+            with global_streams(one.seed or 0, f"noise of {self.entry.kind}"):
+                found += rows(module.evaluate(model, context, options), **place, **self.rows[one.seed])
         write_rows(self.outputs[0], found, self.fingerprint)
 
     def _context(self, seed: int | None) -> Context | TaskContext:

@@ -59,7 +59,7 @@ SEEN = {
     "wide": Shading(1, 100, "distances in training"),
     "long": Shading(50, 100, "distances in training"),
 }
-MODELS = ("rnn", "lstm", "lstm-bias-3", "gru", "transformer")
+MODELS = ("rnn", "lstm", "lstm-bias-3", "gru", "gla", "transformer")
 CORE = tuple(f"{model}-{seen}" for seen in SEEN for model in MODELS)
 WIDE = tuple(f"{model}-wide" for model in MODELS)
 #: The position encodings that are trained on the same distances.
