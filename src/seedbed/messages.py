@@ -27,6 +27,13 @@ KINDS: dict[type, str] = {
     list: "a list",
     dict: "a mapping",
 }
+#: The patterns of names, in words.
+FORMS = {
+    "^[a-z][a-z0-9-]*$": "lower-case letters, digits and hyphens, a letter first",
+    "^[a-z][a-z0-9_]*$": "lower-case letters, digits and underscores, a letter first",
+    r"^[a-z][a-z0-9_]*(\([^=;]+=[^=;]+(;[^=;]+=[^=;]+)*\))?$": "METRIC or METRIC(KEY=VALUE;KEY=VALUE)",
+    "^[a-z]+:[a-z0-9_.-]+$": "LECTURE:NAME in lower-case letters, digits, underscores, hyphens and dots",
+}
 
 
 def nearest(name: object, names: Iterable[object]) -> str:

@@ -15,7 +15,7 @@ from seedbed.configuration.configuration import ROOT
 CLIENT = [sys.executable, "-m", "seedbed.building.fork_client"]
 SERVER = [sys.executable, "-m", "seedbed.building.fork_server"]
 PLAIN = [sys.executable, "-m", "seedbed"]
-JOB = ["job", "train", "garden", "flm", "0", "--fingerprint=another"]
+JOB = ["job", "results/runs/garden/flm/seed-0/model.safetensors", "--fingerprint=another"]
 #: The same, but that it fails where it does not find a fork.
 ONLY_FORKED = f"""
 import sys

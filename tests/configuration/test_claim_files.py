@@ -130,7 +130,7 @@ def test_right_claims_are_read_in_their_order(tmp_path: Path) -> None:
             r"notes:c\.setting\.values: runs\.flm\.model\.layer: 'layer': did you mean layers",
         ),
         ("notes:c setting values", {"title.x": 2}, r"notes:c\.setting\.values: title\.x: 'x': known: none"),
-        ("notes a", {}, r"claims\.notes a: expected text of the form .*, found 'notes a'"),
+        ("notes a", {}, r"claims\.notes a: expected LECTURE:NAME .*, found 'notes a'"),
     ],
 )
 def test_a_wrong_claim_names_its_place_and_the_remedy(

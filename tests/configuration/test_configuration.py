@@ -96,7 +96,7 @@ def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> No
         (
             "runs.Flm",
             {"label": "x"},
-            r"runs\.Flm: expected text of the form .*, found 'Flm'",
+            r"runs\.Flm: expected lower-case letters, digits and .*, found 'Flm'",
         ),
         (
             "evaluations.perplexty",
@@ -118,7 +118,7 @@ def test_a_right_configuration_has_every_default_filled_in(tmp_path: Path) -> No
         (
             "evaluations.cloze_bayes",
             {},
-            r"evaluations\.cloze_bayes: expected text of the form .*, found 'cloze_bayes'",
+            r"evaluations\.cloze_bayes: expected lower-case letters, digits and .*, found 'cloze_bayes'",
         ),
         (
             "evaluations.pronouns",
@@ -251,7 +251,8 @@ def test_the_name_of_an_evaluation_is_no_part_of_its_recipe(tmp_path: Path) -> N
 
     one = Plan(Configuration(root=write(tmp_path, STUDY)))
     two = Plan(Configuration(root=write(tmp_path, changed("evaluations.other", {"kind": "perplexity"}))))
-    assert one.row("tiny", "flm", "perplexity", 0) == two.row("tiny", "flm", "other", 0)
+    named = one.measurement("tiny", "flm", "perplexity"), two.measurement("tiny", "flm", "other")
+    assert named[0].rows == named[1].rows
 
 
 def test_a_run_that_begins_with_the_weights_of_another_has_no_first_weights(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_an_entry_is_of_the_file_of_its_name_and_has_every_option(project: Proje
     assert found["words"].options == {"names": ("a", "b"), "size": 1}
     assert found["of-networks"].models["gru"]["hidden"] > 0
     assert found["of-task"].task is not None
-    assert found["of-task"].task.options == {"distances": "1-100", "batch": 64}
+    assert found["of-task"].task.options == {"distances": ("1-100",), "batch": 64}
     assert found["words"].language == "garden"
 
 

@@ -89,7 +89,9 @@ JOBS = {
     r"observations/garden/(\w+)/(\w+).parquet": "evaluate",
     r"verdicts/\w+.parquet": "study_verdicts",
     r"(\w+).parquet": "",
-    r"report/index.html": "page",
+    r"report/index.html": "index_page",
+    r"report/claims.html": "claims_page",
+    r"report/garden.html": "study_page",
 }
 
 
@@ -191,6 +193,8 @@ def make(root: Path) -> Project:
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
+    # The figures of the project's own garden name runs that the miniature's does not have.
+    shutil.rmtree(root / "src/seedbed/reporting/studies/garden")
     return configure(root)
 
 

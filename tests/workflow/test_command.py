@@ -30,7 +30,7 @@ def test_what_changed_is_built_and_each_stage_is_timed(project: Project) -> None
     project.edit("config/studies/garden.yaml", "title: Miniature", "title: Another")
     done = project.command("build", "--cores", "1")
     assert done.returncode == 0, done.stdout
-    assert "page              1 jobs" in done.stdout
+    assert "index_page        1 jobs" in done.stdout
     assert "side by side" not in done.stdout
     assert "Another" in (project.root / "results/report/index.html").read_text()
 
@@ -63,7 +63,7 @@ def test_what_a_user_has_set_for_snakemake_and_matplotlib_changes_no_build(
         MPLBACKEND="module://matplotlib_inline.backend_inline",
     )
     assert done.returncode == 0, done.stdout
-    assert "page              1 jobs" in done.stdout
+    assert "index_page        1 jobs" in done.stdout
     assert "Another" in (project.root / "results/report/index.html").read_text()
     assert project.pending() == []
 
@@ -71,7 +71,7 @@ def test_what_a_user_has_set_for_snakemake_and_matplotlib_changes_no_build(
 def test_a_build_after_which_a_result_is_missing_names_it_and_fails(project: Project) -> None:
     page = project.root / "results/report/index.html"
     page.unlink()
-    project.edit("Snakefile", "PLAN_FILES", '[file for file in PLAN_FILES if "index.html" not in str(file)]')
+    project.edit("Snakefile", "files_of(PLAN.jobs)", "files_of(PLAN.jobs[:-1])")
     done = project.command("build")
     assert done.returncode == 1
     assert "The build is not complete" in done.stdout

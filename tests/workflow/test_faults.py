@@ -30,7 +30,7 @@ HANGING = """            yield temporary
 FINGERPRINT = """
 from seedbed.configuration.configuration import Configuration
 from seedbed.pipeline.plan import Plan
-print(Plan(Configuration()).data("garden", "text", "training", 0))
+print(Plan(Configuration()).corpus("garden", "text", "training", 0).fingerprint)
 """
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
@@ -120,7 +120,7 @@ def test_a_job_ends_with_the_process_that_asked_for_it(hanging: Project) -> None
         os.kill(asking[-1], signal.SIGKILL)
         output, _ = process.communicate(timeout=LIMIT)
     assert process.returncode == 1
-    assert "page, results/logs/page.log\n" in output
+    assert "pages index, results/logs/pages/index.log\n" in output
     assert "Something ended it from outside" in output
     assert not is_locked(hanging.root / "results/.jobs.lock")
 
@@ -175,7 +175,7 @@ def test_results_that_are_cut_off_foreign_or_of_an_older_format_are_made_again(p
         (CORPUS, "corpus text 0"),
         ("results/runs/garden/flm/seed-1/model.safetensors", "train flm 1"),
         ("results/observations/garden/exact/perplexity.parquet", "evaluate exact perplexity"),
-        (PAGE, "page"),
+        (PAGE, "index_page"),
     ],
 )
 def test_a_result_that_lacks_its_end_is_not_up_to_date(project: Project, file: str, job: str) -> None:
@@ -271,7 +271,7 @@ def processes(project: Project) -> list[int]:
 
 def asks_for_the_page(process: int) -> bool:
     arguments = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-    return b"seedbed.building.fork_client" in arguments and bool({b"page", PAGE.encode()} & set(arguments))
+    return b"seedbed.building.fork_client" in arguments and PAGE.encode() in arguments
 
 
 def runs_snakemake(process: int) -> bool:
@@ -300,7 +300,7 @@ def writing(
 def draw(project: Project) -> list[str]:
     """The command that draws the corpus."""
     own = project.python("-c", FINGERPRINT).stdout.strip()
-    return ["job", "data", "garden", "text", "training", "--seed", "0", "--fingerprint", own]
+    return ["job", CORPUS, "--fingerprint", own]
 
 
 def prepared(

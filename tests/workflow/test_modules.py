@@ -65,6 +65,7 @@ READ = [
     "seedbed.documents",
     "seedbed.messages",
     "seedbed.observations",
+    "seedbed.randomness",
     "seedbed.statistics.claims",
     "seedbed.statistics.observed",
 ]

@@ -14,7 +14,8 @@ import pytest
 from miniature import Project
 
 GARDEN = "config/studies/garden.yaml"
-JUDGED = ["comparison", "page", "study_verdicts", "verdicts"]
+PAGES = ["claims_page", "index_page", "study_page"]
+JUDGED = [*PAGES, "comparison", "study_verdicts", "verdicts"]
 MEASURED = [*JUDGED, "observations"]
 EVALUATED = [*MEASURED, "evaluate flm perplexity", "evaluate flm training"]
 #: The jobs after a change of the Transformer's runs, of the window's, of both, and of the language.
@@ -102,9 +103,9 @@ CHANGES = {
     "the size of the training set": Change(
         GARDEN, "training: 96", "training: 95", [*TRAINED, *DRAWN[:2], "evaluate ngram perplexity"]
     ),
-    "a title": Change(GARDEN, "title: Miniature", "title: Another", ["page"]),
-    "a label": Change(GARDEN, "label: trigrams", "label: three words", ["page"]),
-    "the order of runs": Change(GARDEN, *swapped(*REFERENCE_RUNS), ["page"]),
+    "a title": Change(GARDEN, "title: Miniature", "title: Another", PAGES),
+    "a label": Change(GARDEN, "label: trigrams", "label: three words", PAGES),
+    "the order of runs": Change(GARDEN, *swapped(*REFERENCE_RUNS), PAGES),
     "a claim": Change("config/claims/objectives.yaml", "at_most: 0.001", "at_most: 0.002", JUDGED),
     "how claims are judged": Change(
         "src/seedbed/statistics/verdicts.py",
@@ -113,10 +114,10 @@ CHANGES = {
         JUDGED,
     ),
     "how figures are drawn": Change(
-        "src/seedbed/reporting/drawing/svg.py", '"svg.hashsalt": "', '"svg.hashsalt": "a', ["page"]
+        "src/seedbed/reporting/drawing/svg.py", '"svg.hashsalt": "', '"svg.hashsalt": "a', PAGES
     ),
-    "a template": Change("report/base.html", "</html>", "<!-- end --></html>", ["page"]),
-    "the style": Change("report/style.css", "}", "}\n", ["page"]),
+    "a template": Change("report/base.html", "</html>", "<!-- end --></html>", PAGES),
+    "the style": Change("report/style.css", "}", "}\n", PAGES),
     "a seed less": Change("config/config.yaml", "\nseeds: 2", "\nseeds: 1", [*EVALUATED, "timings"]),
     "a seed more": Change(
         "config/config.yaml", "\nseeds: 2", "\nseeds: 3", [*EVALUATED, "timings", "corpus text 2", "train flm 2"]

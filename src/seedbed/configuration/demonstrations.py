@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from seedbed.configuration import plugins
 from seedbed.configuration.validation import together, validate
 from seedbed.configuration.yaml import ConfigError, read
-from seedbed.messages import KINDS, nearest, quote, unexpected
+from seedbed.messages import FORMS, KINDS, nearest, quote, unexpected
 from seedbed.observations import DEMONSTRATIONS
 from seedbed.statistics.claims import Name, Sentence, Word
 
@@ -115,7 +115,7 @@ def parts(name: str, entry: Demonstration) -> list[tuple[str, str, str, dict[str
 def _read_entry(name: str, values: object) -> Demonstration:
     place = f"{PLACE}: {name}"
     if not re.fullmatch(_NAME, name):
-        raise ConfigError(f"{place}: {unexpected(name, 'lower-case letters, digits and hyphens, a letter first')}")
+        raise ConfigError(f"{place}: {unexpected(name, FORMS[_NAME])}")
     if not isinstance(values, dict):
         raise ConfigError(f"{place}: {unexpected(values, KINDS[dict])}")
     entry = validate(Demonstration, {"kind": name.replace("-", "_")} | values, place)

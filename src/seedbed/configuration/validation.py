@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from seedbed.configuration.yaml import ConfigError
-from seedbed.messages import KINDS, REQUIRED, nearest, unexpected, unknown_key
+from seedbed.messages import FORMS, KINDS, REQUIRED, nearest, unexpected, unknown_key
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _Result = TypeVar("_Result")
@@ -118,7 +118,7 @@ def _expected(error: Mapping[str, Any]) -> list[str]:
         case _, {"lt": limit}:
             return [f"a number below {limit:g}"]
         case "string_pattern_mismatch", {"pattern": pattern}:
-            return [f"text of the form {pattern}"]
+            return [FORMS[pattern]]
         case kind, _ if kind.removesuffix("_type") in _TYPES:
             return [KINDS[_TYPES[kind.removesuffix("_type")]]]
     wanted = str(error["msg"]).partition("Input should be ")[2]

@@ -123,7 +123,7 @@ class Measurement:
         run = self.measured[0].entry
         trained = ["seedbed.measuring.trained"] if run.trained else []
         own = [f"seedbed.evaluations.{self.entry.kind}", *trained, *training.modules(run)]
-        return [*own, self.test.source.module]
+        return [*own, self.test.source.module, "seedbed.randomness"]
 
     @cached_property
     def fingerprint(self) -> str:
