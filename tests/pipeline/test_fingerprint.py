@@ -166,3 +166,7 @@ def test_a_declaration_that_cannot_be_followed_is_refused(
     (package / "sub/b.py").write_text(FILES["sub/b.py"] + "\n" + line + "\n")
     with pytest.raises(ConfigError, match=message):
         hashed()
+
+
+def test_the_sentences_of_error_messages_are_outside_every_closure() -> None:
+    assert "seedbed.messages" not in closure(["seedbed.models.transformer", "seedbed.languages.compilation"])

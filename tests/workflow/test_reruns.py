@@ -58,7 +58,10 @@ CHANGES = {
         "src/seedbed/__main__.py", "Build all results", "Build what is new", []
     ),
     "a message of the configuration": Change(
-        "src/seedbed/configuration/yaml.py", "expected a word", "a word is due", []
+        "src/seedbed/configuration/yaml.py", "cannot be read", "is unreadable", []
+    ),
+    "a sentence of error messages that models use": Change(
+        "src/seedbed/messages.py", "this key is required", "give this key", []
     ),
     "a model that no run uses": Change(
         "src/seedbed/models/recurrent.py", "Options:", "Options:\n    x: int = 1", []
@@ -75,7 +78,9 @@ CHANGES = {
     "the model of one run": Change(
         "src/seedbed/models/window.py", "embedding_std: float = 1.0", "embedding_std: float = 2.0", WINDOW
     ),
-    "the layer of one model": Change("src/seedbed/models/attention.py", "width**-0.5", "width**-0.25", FLM),
+    "the layer of one model": Change(
+        "src/seedbed/models/attention.py", "queries.shape[-1] ** -0.5", "queries.shape[-1] ** -0.25", FLM
+    ),
     "an option of one run": Change(GARDEN, "words: 2", "words: 3", WINDOW),
     "two swapped values": Change(
         GARDEN, "d_model: 16, heads: 2, layers: 1, d_ff: 32", "d_model: 32, heads: 2, layers: 1, d_ff: 16", FLM

@@ -20,6 +20,8 @@ from seedbed.configuration.yaml import ConfigError
 
 #: What numbers computed here depend on, beside our own code.
 COMPUTING = ("numpy", "torch")
+#: The sentences of error messages, which decide no result: to reword one must not retrain what may raise it.
+MESSAGES = "seedbed.messages"
 #: What verdicts and the page depend on.
 REPORTING = ("jinja2", "matplotlib", "numpy", "pandas", "scipy")
 
@@ -86,7 +88,7 @@ def closure(modules: Iterable[str]) -> dict[str, Path]:
     while waiting:
         name = waiting.pop()
         path = _file(name)
-        if path is None or name in found:
+        if path is None or name in found or name == MESSAGES:
             continue
         found[name] = path
         waiting += [name.rpartition(".")[0], *_imports(path)]

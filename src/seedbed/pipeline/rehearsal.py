@@ -8,11 +8,13 @@ not after an hour in the log of a job. What is built already needs no rehearsal.
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Seen, Wanted, check_measured, wanted
@@ -24,10 +26,15 @@ from seedbed.pipeline.jobs.corpus import SPLITS
 from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job, is_pending
 from seedbed.pipeline.jobs.measurement import Measurement
+from seedbed.pipeline.jobs.pages import StudyPage
 from seedbed.pipeline.jobs.tables import rows_of
 from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.reference_files import WATCHED
+from seedbed.pipeline.table import Row, observation_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Documents of each split: enough that every slot and a withheld sentence may be expected among them.
 _FEW = 64
@@ -42,7 +49,7 @@ def rehearse(plan: Plan) -> None:
     """
     parts = plan.observations.parts
     fresh = [one for one in parts if is_pending(one)]
-    seen = list(_seen(one for one in parts if one not in fresh))
+    measured = {one: rows_of([one]) for one in parts if one not in fresh}
     small = Plan(_shortened(plan, fresh))
     with _temporary_folder():
         together(partial(_compute, [job]) for job in small.corpora)
@@ -51,11 +58,11 @@ def rehearse(plan: Plan) -> None:
             together(partial(_compute, [job]) for job in small.trainings if bool(job.start) == begun)
         together(partial(_compute, jobs) for jobs in _by_evaluation(small.measurements))
         together(partial(_compute, [job]) for job in small.demonstrations)
-        seen += _seen(small.observations.parts)
-        if fresh:  # two evaluations may measure the same
-            small.observations.compute()
-        together(partial(_declare, small, study) for study in _whole(plan, fresh))
-    check_measured(_wanted(plan), seen, plan.configuration)
+        measured |= {one: rows_of([one]) for one in small.observations.parts}
+    table = observation_table(chain.from_iterable(measured.values()))  # two evaluations may measure the same
+    check_measured(_wanted(plan), list(_seen(measured)), plan.configuration)
+    shown = [page.study for page in plan.pages if isinstance(page, StudyPage) and is_pending(page)]
+    together(partial(_check_figures, plan, study, table) for study in shown)
 
 
 @contextmanager
@@ -94,29 +101,22 @@ def _by_evaluation(measurements: Iterable[Measurement]) -> Collection[list[Measu
     return found.values()
 
 
-def _whole(plan: Plan, fresh: Collection[Job]) -> list[str]:
-    """The studies of which everything is measured anew, so that all their figures can be declared."""
-    measured = {study: plan.measurements_of(study) for study in plan.configuration.studies}
-    return [study for study, members in measured.items() if members and set(members) <= set(fresh)]
-
-
-def _declare(plan: Plan, study: str) -> None:
+def _check_figures(plan: Plan, study: str, table: pa.Table) -> None:
     """Check the figures of a study, and draw none; a quick build lacks runs that figures name."""
     from seedbed.reporting.figure_checks import check_figures
     from seedbed.reporting.results import Results
     from seedbed.reporting.sections import section_of
 
-    table = plan.observations.read().to_pandas(integer_object_nulls=True)
     with plugins.errors_at(f"the figures of {study}"):
-        results = Results(table, plan.shown.study(study))
+        results = Results(table.to_pandas(integer_object_nulls=True), plan.shown.study(study))
         (section_of if plan.configuration.quick else check_figures)(results)
 
 
-def _seen(parts: Iterable[Measurement | Demonstration]) -> Iterator[Seen]:
-    """What the observations of some measurements and demonstrations hold."""
-    for one in parts:
+def _seen(measured: Mapping[Measurement | Demonstration, list[Row]]) -> Iterator[Seen]:
+    """What some measurements and demonstrations have observed."""
+    for one, rows in measured.items():
         evaluation = one.evaluation if isinstance(one, Measurement) else one.name
-        for row in rows_of([one]):
+        for row in rows:
             place = (str(row["study"]), str(row["run"]), evaluation, str(row["metric"]))
             yield Seen(*place, read_condition(str(row["condition"])))
 

@@ -126,7 +126,8 @@ def _figure_modules(studies: Iterable[str]) -> list[str]:
     """The modules that declare the figures of some studies; a study may have none."""
     folder, names = plugins.PACKAGE / "reporting" / "studies", [name.replace("-", "_") for name in studies]
     declared = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
-    return [f"seedbed.reporting.studies.{name}" for name in sorted(declared.intersection(names))]
+    chosen = sorted(declared.intersection(names))
+    return ["seedbed.reporting.studies", *(f"seedbed.reporting.studies.{name}" for name in chosen)]
 
 
 def _frame(parts: Iterable[Measurement | Demonstration]) -> pd.DataFrame:
