@@ -12,7 +12,7 @@ from demonstration_projects import ENTRY, Project, source
 from recalling import trained
 
 from seedbed.configuration.configuration import ROOT, Configuration
-from seedbed.configuration.plugins import explained
+from seedbed.configuration.plugins import errors_at
 from seedbed.configuration.yaml import ConfigError
 from seedbed.models import recurrent
 from seedbed.pipeline.fingerprint import closure
@@ -125,7 +125,7 @@ def test_a_demonstration_that_fails_is_named_before_any_job(project: Project) ->
     plan = Plan(project.read())
     with (
         pytest.raises(ConfigError, match=r"config/demonstrations\.yaml: fails: too small"),
-        explained(plan.demonstration("fails").place),
+        errors_at(plan.demonstration("fails").place),
     ):
         plan.demonstration("fails").compute()
 
