@@ -54,7 +54,7 @@ def _summary(compared: Sequence[ComparedItem], moved: Sequence[ComparedItem]) ->
         else "libraries or processor differ from those of the reference, so that decides nothing"
     )
     failed = sum(one.failed for one in compared)
-    outcome = f"{failed} of the checks that decide failed" if failed else "no check that decides failed"
+    outcome = f"{failed} of the deciding checks failed" if failed else "no deciding check failed"
     words = (
         f"Compared with the [[reference]], {outcome}. Of the observations with the same recipe and seed, {same} "
         f"are the same to a millionth and {len(moved)} are not: {rule}."

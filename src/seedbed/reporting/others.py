@@ -167,7 +167,7 @@ def _numbers(results: Results, measures: Sequence[Measure]) -> tuple[Figure, ...
         Figure(
             "single-numbers",
             "Numbers without seeds",
-            "What was measured once, of a [[run]] that has no [[seed]], and what is a text.",
+            "Values of [[run]]s without a [[seed]], and values that are texts.",
             (),
             Table(f"{results.study.name}-single-numbers", columns, tuple(rows), units),
             tuple(measures),

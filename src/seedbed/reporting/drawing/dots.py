@@ -171,14 +171,14 @@ class Dots:
         spans = [span for group in dots for span in group.spans if span.finite]
         yield from (Key(kind, words) for kind, words in SPANS.items() if any(span.kind == kind for span in spans))
         if any(True in span.cut for span in spans):
-            yield Key("cut", "interval cut off at 0 or 100 %: no share lies beyond")
+            yield Key("cut", "interval cut off at 0 or 100 %, the ends of a share")
         yield from self.mark.legend() if self.mark else ()
         yield from self.band.legend() if self.band else ()
         hollow = [group for group in self.groups if group.hollow and group.numbers]
         if any(group.contrast for group in hollow):
-            yield Key("hollows", "the same of a reference, without seed")
+            yield Key("hollows", "the same of a run without seeds")
         elif hollow:
-            yield Key("hollow", "reference, without seed")
+            yield Key("hollow", "a run without seeds")
         yield from (Key("cross", "a seed whose training diverged"),) if any(g.crossed for g in dots) else ()
         yield from (Key("beyond", "beyond the axis"),) if self.beyond else ()
 

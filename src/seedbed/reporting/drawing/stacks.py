@@ -82,7 +82,10 @@ class Stacks:
     def legend(self) -> tuple[Key, ...]:
         """A key for every kind, with its letter."""
         kinds = zip(KINDS, LETTERS, self.kinds, strict=False)
-        return (*(Key(color, f"{letter}: {kind}") for color, letter, kind in kinds), Key("bars", "a bar a seed"))
+        return (
+            *(Key(color, f"{letter}: {kind}") for color, letter, kind in kinds),
+            Key("bars", "one bar for each seed"),
+        )
 
     def figure(self) -> Figure:
         """The panel drawn."""
