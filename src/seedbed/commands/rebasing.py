@@ -1,4 +1,4 @@
-"""`make reference STUDY=name`: a full build of one study becomes the reference, and what moved is said."""
+"""`make reference STUDY=name`: print what moved in a full build of one study, and make it the reference."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rebase(config: Sequence[str], study: str, cores: str) -> int:
 
 
 def _moved(study: str, table: pa.Table) -> str:
-    """What is not as it was in the reference so far, row by row."""
+    """What differs from the present reference, row by row."""
     before, _ = reference_files.read_reference(reference_files.path_of(study))
     found = compare_rows(table.to_pylist(), before, decides=True)
     moved = [f"  {line(one)}" for one in found if one.failed]
