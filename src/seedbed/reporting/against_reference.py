@@ -1,4 +1,4 @@
-"""This build beside the reference on a page: a sentence, and what moved or is watched as a table."""
+"""The comparison with the reference on a page: a sentence, and a table of what moved or is watched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from seedbed.reporting.tables import CLAIMS, Column, Link, Links, Status, Table, Value, address
 from seedbed.statistics.comparison import ComparedItem
 
-#: Rows that moved and decide nothing are many on another processor; the page shows some of them.
+#: On another processor many rows move and decide nothing; the page shows some of them.
 _MOST = 100
 
 

@@ -1,4 +1,4 @@
-"""Differences between runs beside those between seeds: what a change of structure is worth.
+"""Differences between runs compared with those between seeds: what a change of structure is worth.
 
 Runs are compared seed by seed, since a seed has the same corpus and order in all of them.
 """

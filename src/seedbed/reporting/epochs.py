@@ -27,7 +27,7 @@ def epochs(results: Results, floor: Mark | None, runs: Sequence[ShownRun] | None
 
     Args:
         results: The study's results.
-        floor: What all curves are read against.
+        floor: The line that all curves are compared with.
         runs: The panels; none: all trained runs.
     """
     chosen = results.trained if runs is None else tuple(runs)

@@ -1,6 +1,6 @@
-"""Every measure that no figure of a study shows yet, so that nothing measured stays unseen.
+"""Every measure that no figure of a study shows, so that all measurements can be seen.
 
-A study without a file of figures is shown by these alone; of one with a file the page shows their tables. What the
+A study without a file of figures has only these; for a study with a file the page shows their tables. What the
 figure of a metric looks like follows from its conditions: lines over a number, bars over words, a heat map over
 several conditions, rows of dots otherwise.
 """

@@ -1,7 +1,7 @@
-"""The claims on a page: what the lectures say, what the observations say of it, and where to see that.
+"""The claims on a page: what they say, what the observations say about it, and where to see that.
 
-Counts are made from the verdicts and from nothing else. What repeats another claim is shown and not counted; what
-holds by construction is shown apart, for it is no evidence.
+Counts come from the verdicts alone. Claims that repeat another one are shown and not counted; those that hold by
+construction are shown apart, since they are no evidence.
 """
 
 from __future__ import annotations

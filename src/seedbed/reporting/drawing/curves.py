@@ -1,4 +1,4 @@
-"""Curves over a number, such as the epoch or a distance: every seed a thin one, their mean a thick one."""
+"""Curves over a number, such as the epoch or a distance: a thin one for each seed, a thick one for their mean."""
 
 from __future__ import annotations
 

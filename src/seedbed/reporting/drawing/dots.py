@@ -1,4 +1,4 @@
-"""Rows of dots over one axis: every seed a dot, the mean and its interval below, or a bar up to the mean."""
+"""Rows of dots over one axis: a dot for each seed, the mean and its interval below, or a bar up to the mean."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Span:
         low: Its left end.
         high: Its right end.
         kind: What it is: a key of `SPANS`.
-        cut: Whether its left end is cut off, and its right one, where it would go on beyond 0 or 1: no share does.
+        cut: Whether its left end is cut off, and its right one, because it would go beyond 0 or 1.
     """
 
     low: float
@@ -80,7 +80,7 @@ class Group:
     """Seeds on a row that belong together.
 
     Attributes:
-        values: Seed → value; those that are no finite number are not drawn: the row's note tells them.
+        values: Seed → value; values that are not finite are not drawn, but are in the row's note.
         mean: The place of the mean's mark; none without one.
         spans: The lines below the dots.
         contrast: Whether its marks are contrasting triangles instead of circles.
