@@ -1,6 +1,6 @@
 # What people type. `make report` and `make test` do everything on a machine with Python 3.11 or newer, make and git.
-#   STUDY=farm          one study alone             SEEDS=3   so many seeds for every run        CORES=1
-#   PYTHON=python3.12   another interpreter, where there is no .venv yet
+#   STUDY=farm          one study alone             SEEDS=3   the number of seeds of every run    CORES=1
+#   PYTHON=python3.12   another interpreter, if there is no .venv yet
 .DEFAULT_GOAL := report
 .PHONY: report quick check reference sentinels test claim tune lock benchmark clean interpreter
 SHELL := /bin/sh
@@ -10,7 +10,7 @@ CORES ?= all
 BIN := .venv/bin
 INSTALLED := .venv/installed
 
-# Only what is typed is judged: a variable of the environment may be another program's.
+# Only typed variables are checked: a variable of the environment may belong to another program.
 typed = $(findstring command,$(origin $(1)))
 misspelt = $(if $(call typed,$(1)),$(error $(1) is unknown, $(2) is meant))
 $(call misspelt,SEED,SEEDS)
@@ -25,15 +25,15 @@ CHOSEN := $(if $(STUDY),--config 'studies=[$(STUDY)]')
 report: $(INSTALLED)
 	@$(SEEDBED) $(CHOSEN) build --cores $(CORES)
 
-# One seed of the runs marked `quick`, in quick/: to see that everything works. No evidence of anything.
+# One seed of the runs marked `quick`, in quick/: shows that everything works, and is no evidence.
 quick: $(INSTALLED)
 	@$(SEEDBED) $(CHOSEN) --config scope=quick build --cores $(CORES)
 
-# Do the results agree with the reference? Its exit codes are told by `python -m seedbed check`; make's own is 2.
+# Do the results agree with the reference? For exit codes use `python -m seedbed check`; make exits with 2 on any failure.
 check: $(INSTALLED)
 	@$(SEEDBED) $(CHOSEN) check
 
-# Build a study with the seeds of a reference, say what moved, and make it the reference: make reference STUDY=garden
+# Build a study with the seeds of a reference, print what moved, and make it the reference: make reference STUDY=garden
 reference: $(INSTALLED)
 	@$(SEEDBED) reference $(or $(STUDY),$(error say which: make reference STUDY=garden)) --cores $(CORES)
 
@@ -54,7 +54,7 @@ test: $(INSTALLED)
 claim: $(INSTALLED)
 	@$(SEEDBED) $(CHOSEN) claim $(or $(ID),$(error say which: make claim ID=objectives:garden.flm.params))
 
-# What a lecture leaves open, by validation loss on seeds that are never reported: make tune STUDY=garden
+# Compare what a lecture leaves open by validation loss, on seeds that are never reported: make tune STUDY=garden
 tune: $(INSTALLED)
 	@$(SEEDBED) tune $(or $(STUDY),$(error say which: make tune STUDY=garden))
 
@@ -69,7 +69,7 @@ clean:
 	rm -rf results/data results/runs results/observations results/logs results/report \
 		results/*.parquet .snakemake quick sentinels
 
-# Seedbed itself without isolation, which would fetch setuptools anew each time: the lock has brought it.
+# Seedbed itself is installed without isolation, which would download setuptools each time: the lock has installed it.
 $(INSTALLED): requirements.lock pyproject.toml | interpreter
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "Seedbed needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
@@ -80,7 +80,7 @@ $(INSTALLED): requirements.lock pyproject.toml | interpreter
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $(INSTALLED)
 
-# A .venv of another Python is not replaced unasked: it may hold a PyTorch that was chosen by hand.
+# A .venv of another Python is not replaced automatically: it may hold a PyTorch that was chosen by hand.
 WHICH := -c 'import sys; print("Python", sys.version.split()[0], "in", sys.base_prefix)'
 interpreter:
 	@$(if $(call typed,PYTHON),[ ! -x $(BIN)/python ] || \

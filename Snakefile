@@ -1,9 +1,9 @@
-# One page from nothing: data, trainings, evaluations, the one table, the page.
+# All pages from nothing: data, trainings, measurements, demonstrations, tables, pages.
 # `snakemake --cores all` in an active environment; `make report` also makes the environment and guards the build.
 include: "workflow/rules/common.smk"
 
 
-# Every file is named, not only the pages: after a failed rerun an old page must not look up to date.
+# All files are named, not only the pages: after a failed rerun an old page must not look up to date.
 rule all:
     input:
         files_of(PLAN.jobs),

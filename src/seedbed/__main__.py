@@ -87,7 +87,7 @@ def check(
     """Compare with the reference: 0 same, 1 moved or impossible, 2 bad input, 3 incomplete, 4 fault in Seedbed."""
     from seedbed.commands.checking import check
 
-    if junit:  # an older one would speak for this check, however it ends
+    if junit:  # an older file could be taken for the outcome of this check
         junit.unlink(missing_ok=True)
     raise typer.Exit(check(_plan(context), junit))
 

@@ -31,14 +31,14 @@ def test_without_a_reference_it_says_so() -> None:
 
 def test_same_rows_are_counted_and_not_listed() -> None:
     section = reference_section([row("same", seed) for seed in range(3)])
-    assert "no check that decides failed" in section.summary
+    assert "no deciding check failed" in section.summary
     assert "3 are the same" in section.summary
     assert not section.table.rows
 
 
 def test_what_moved_is_counted_and_listed_with_its_numbers() -> None:
     section = reference_section([WATCHED, FLIPPED, row("same"), row("moved", 1)])
-    assert "3 of the checks that decide failed" in section.summary
+    assert "3 of the deciding checks failed" in section.summary
     assert [one[1:3] for one in section.table.rows] == [(0.25, 0.5), (None, None), (1.5, 1.75)]
 
 

@@ -84,9 +84,7 @@ def test_without_any_reference_nothing_was_compared(built: Project) -> None:
     done = built.command("check")
     assert done.returncode == 3
     assert "make reference STUDY=garden" in done.stdout
-    assert "Nothing of this build is compared with a" in (built.root / "results/report/index.html").read_text(
-        "utf-8"
-    )
+    assert "This build is not compared with a" in (built.root / "results/report/index.html").read_text("utf-8")
 
 
 def test_a_watched_number_of_no_run_is_refused(compared: Project, tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-# Doubled, since Snakemake reads braces in a path as the name of a wildcard.
+# Braces are doubled, since Snakemake reads those in a path as the name of a wildcard.
 BRACES = str.maketrans({"{": "{{", "}": "}}"})
-# Code and workflow of one folder belong together, also in a copy of it beside an installed original.
+# The workflow uses the code of its own folder, also in a copy of a project that is installed elsewhere.
 SOURCE = str(Path(workflow.basedir, "src"))
 sys.path.insert(0, SOURCE)
 os.environ.update(
@@ -35,7 +35,7 @@ if PLAN.configuration.quick and "SEEDBED_BUILD" not in os.environ:
     workdir: str(PLAN.configuration.folder)
 
 
-# Without its records Snakemake takes any file for up to date; `make report` names those that are not.
+# If Snakemake's records are lost, it takes any file for up to date; `make report` names those that are not.
 if (
     "SEEDBED_BUILD" not in os.environ
     and not any(Path(".snakemake/metadata").glob("*"))
@@ -50,12 +50,12 @@ OVERRIDES = [f"--config={key}={json.dumps(value)}" for key, value in config.item
 SEEDBED = shlex.join(
     [sys.executable, "-m", "seedbed.building.fork_client", *OVERRIDES]
 ).translate(BRACES)
-# In the prefix and not in a rule: the path of Python decides no result, so no parameter may hold it.
+# In the prefix, not in a rule: the path of Python decides no result, so it must not be a parameter of a job.
 shell.prefix(" ".join(["set -euo pipefail; seedbed() {{", SEEDBED, 'job "$@"; }}; ']))
 ENVIRONMENT = str(Path(workflow.basedir, "environment.yml")).translate(BRACES)
 
 
-# Of every rule: it names all that it writes, so that one command computes any job.
+# The command of every rule: it names all outputs of the job, so one command can compute any job.
 COMPUTE = "seedbed {output:q} --fingerprint {params.fingerprint} > {log:q} 2>&1"
 
 

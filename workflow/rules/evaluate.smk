@@ -1,6 +1,6 @@
 from seedbed.pipeline.jobs.measurement import Measurement
 
-# To start a job costs more than a quick measurement, so there one job measures a whole study.
+# Starting a job costs more than a quick measurement, so in a quick build one job measures a whole study.
 if PLAN.configuration.quick:
     for name in PLAN.configuration.studies:
 

@@ -6,7 +6,7 @@ from seedbed.pipeline.jobs.pages import (
 )
 
 
-# Their addresses are those of studies of these names, which the configuration refuses.
+# `study_page` would match all of these addresses; a study with one of these names is an error.
 ruleorder: index_page > claims_page > demonstrations_page > study_page
 
 

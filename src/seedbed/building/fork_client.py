@@ -13,7 +13,7 @@ import os
 import socket
 import sys
 
-#: The server's socket. The path is relative, since that of a socket may have at most 108 bytes.
+#: The server's socket. Its path is relative, since the path of a socket may have at most 108 bytes.
 ADDRESS = "results/.jobs.socket"
 
 

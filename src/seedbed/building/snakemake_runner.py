@@ -111,7 +111,7 @@ class RecordWriter(logging.Handler):
 
     def __init__(self, descriptor: int) -> None:
         super().__init__()
-        os.set_inheritable(descriptor, False)  # whoever reads waits until the last process has closed it
+        os.set_inheritable(descriptor, False)  # the reader waits until the last process has closed it
         self._file = os.fdopen(descriptor, "w", encoding="utf-8")
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -161,7 +161,7 @@ def _execute(
     def workflow() -> WorkflowApi:
         return snakemake.workflow(resources, config_settings=config, snakefile=ROOT / "Snakefile")
 
-    # A build holds the kernel's lock of this folder, so Snakemake's own lock is not that of a running build.
+    # This build holds the kernel's lock of this folder, so Snakemake's own lock is a leftover of a killed build.
     if any(Path(".snakemake/locks").glob("*")):
         workflow().dag(settings.dag).unlock()
     scheduler = SchedulerPluginRegistry().get_plugin(settings.scheduling.scheduler)

@@ -1,1 +1,1 @@
-"""What a person asks for beside a build: check, claim, reference, sentinels, tune, lock."""
+"""The commands other than a build: check, claim, reference, sentinels, tune, lock."""

@@ -1,8 +1,8 @@
-"""`seedbed check`: whether the present results are those of the reference, as an exit code and as JUnit XML.
+"""`seedbed check`: compare the present results with the reference, as an exit code and as JUnit XML.
 
-0 is the same, 1 moved or impossible, 2 bad input, 3 incomplete, also where nothing was compared, 4 a fault in
-Seedbed. A continuous integration needs no more to notice that a number moved, or that a run predicts a language
-better than the language itself.
+The code is 0 for the same, 1 for moved or impossible, 2 for bad input, 3 if results are missing or nothing was
+compared, and 4 for a fault in Seedbed. With it, continuous integration notices that a number moved, or that a run
+predicts a language better than the language itself.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from seedbed.statistics.comparison import ComparedItem
 from seedbed.statistics.floors import FloorViolation, floor_violations
 
 SAME, MOVED, INCOMPLETE = 0, 1, 3
-#: Outcomes of what stands in these results and in a reference, or should.
+#: Outcomes of what is in both these results and a reference, or should be.
 _COMPARED = ("same", "moved", "missing")
-#: Lines of one kind that are printed; the rest stand in the table and on the page.
+#: Lines of one kind that are printed; the rest are in the table and on the page.
 _SHOWN = 20
 _KINDS = {"row": "observations", "watched": "watched numbers", "verdict": "verdicts"}
 
@@ -84,7 +84,7 @@ def summary(found: Sequence[ComparedItem]) -> str:
 
 
 def _first(lines: Iterable[str]) -> list[str]:
-    """As many lines as are printed of one kind."""
+    """The lines that are printed of one kind."""
     found = list(lines)
     more = [f"  and {len(found) - _SHOWN} more; see results/comparison.parquet"] if len(found) > _SHOWN else []
     return found[:_SHOWN] + more
@@ -102,7 +102,7 @@ def line(one: ComparedItem) -> str:
 
 
 def junit_xml(found: Iterable[ComparedItem], impossible: Iterable[FloorViolation] = ()) -> str:
-    """The comparison as JUnit XML: a test a watched number and verdict, and one a metric of a run for the rows.
+    """The comparison as JUnit XML: a test for each watched number, each verdict, and the rows of a run and metric.
 
     Numbers below their exact floor are failed tests of their own.
     """

@@ -1,8 +1,8 @@
 """requirements.lock and environment.yml, generated from pyproject.toml (`make lock`).
 
-The lock pins what pip installs for the project and its tests beside PyTorch's CPU build, by public version and
-without hashes, so that any build of the same release satisfies it. What a CUDA build brings along is not pinned:
-macOS has none of it.
+The lock pins what pip installs for the project and its tests with PyTorch's CPU build. It pins public versions
+without hashes, so any build of the same release satisfies it. The packages that only a CUDA build needs are not
+pinned: macOS does not have them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from seedbed.pipeline.storage import write_text
 
 LOCK = "requirements.lock"
 ENVIRONMENT = "environment.yml"
-#: Names of what PyTorch's CUDA build for Linux brings along begin so.
+#: How the names of packages begin that only PyTorch's CUDA build for Linux needs.
 _CUDA = ("nvidia-", "cuda-", "triton", "pytorch-triton")
 
 
@@ -29,7 +29,7 @@ def lock(root: Path = ROOT) -> None:
     """Resolve the dependencies anew and write both files.
 
     Raises:
-        SeedbedError: pip finds no versions that fit; it says why itself.
+        SeedbedError: pip finds no versions that fit; pip itself prints why.
     """
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet"]
     command += ["--report", "-", f"{root}[test]"]
@@ -59,7 +59,7 @@ def lock_text(root: Path, pins: list[str]) -> str:
 
 
 def environment_text(pins: list[str]) -> str:
-    """The conda environment for these pins; conda brings Python alone, pip the rest."""
+    """The conda environment for these pins: conda installs Python, pip the rest."""
     lines = "".join(f"      - {pin}\n" for pin in pins)
     return (
         "# Generated from pyproject.toml by `make lock`.\nname: seedbed\nchannels:\n  - conda-forge\n"
@@ -74,7 +74,7 @@ def pins(root: Path = ROOT) -> list[str]:
 
 
 def declared(root: Path = ROOT) -> str:
-    """A hash of what pyproject.toml asks for, by which the lock says what it was made from."""
+    """A hash of what pyproject.toml asks for; the lock contains the hash that it was made from."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     keys = ("requires-python", "dependencies", "optional-dependencies")
     return digest({key: project[key] for key in keys})[:16]

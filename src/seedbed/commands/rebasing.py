@@ -1,4 +1,4 @@
-"""`make reference STUDY=name`: a full build of one study becomes the reference, and what moved is said."""
+"""`make reference STUDY=name`: print what moved in a full build of one study, and make it the reference."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Sentinels: trainings of 150 steps that notice within a minute that a number moved.
 
-One for each run that is marked `quick`, with everything that is measured of it, and every demonstration. They are
-the jobs of the workflow, so that what they guard is what a build does.
+There is one for each run that is marked `quick`, with everything that is measured of it, and for each
+demonstration. They run the jobs of the workflow, so they guard what a build does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from seedbed.pipeline.machine import machine
 from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.table import Row, observation_table
 
-#: The first losses of a sentinel, which hold to a thousandth also on another processor.
+#: How many first losses of a sentinel are compared; these agree to a thousandth on other processors too.
 FIRST_LOSSES = 20
 
 
@@ -70,7 +70,7 @@ def write() -> None:
 
 
 def _compute(jobs: Iterable[Job]) -> None:
-    """Compute some jobs, and before each what it reads, where that is not done yet."""
+    """Compute some pending jobs, each after the pending jobs that it reads."""
     for job in jobs:
         if is_pending(job):
             _compute(job.inputs)

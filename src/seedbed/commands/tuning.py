@@ -1,7 +1,7 @@
-"""`make tune`: what a lecture leaves open is chosen once a study, by validation loss, from the study file's grid.
+"""`make tune`: compare the choices of a study's grid, which a lecture leaves open, by validation loss.
 
-The seeds are never reported, so that no reported figure was looked at for the choice; a person writes the winner
-into the study file.
+Its seeds are never reported, so no reported figure influences the choice. A person writes the best one into the
+study file.
 """
 
 from __future__ import annotations

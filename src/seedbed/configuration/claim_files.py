@@ -1,6 +1,6 @@
-"""The claims of the lectures: config/claims/*.yaml read, and checked against the rest of the configuration.
+"""The claims: config/claims/*.yaml is read and checked against the rest of the configuration.
 
-This module carries claims to the code that judges them and computes no verdict.
+This module passes claims on to the code that judges them, and computes no verdict.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read_claims(root: Path = ROOT) -> Claims:
     """All claims, in the order of files and lines.
 
     Raises:
-        ConfigError: an entry means nothing, occurs twice, or repeats a claim that has no check of its own.
+        ConfigError: an entry is invalid, occurs twice, or repeats a claim that has no check of its own.
     """
     paths = sorted((root / "config" / "claims").glob("*.yaml"))
     lectures = together(partial(_lecture_claims, path) for path in paths if path.stem != EXCLUDED)
@@ -57,7 +57,7 @@ def _excluded(path: Path) -> dict[str, Excluded]:
 
 
 def check_names(claims: Claims, configuration: Configuration) -> None:
-    """Every study, run and demonstration of a claim, and every path of a setting, is one of the configuration.
+    """Check that the configuration has every study, run and demonstration of a claim, and every path of a setting.
 
     Claims about a study that is not built now are not judged, and only its name is checked.
 
@@ -86,9 +86,9 @@ def _check_operand(operand: Operand, configuration: Configuration, place: str) -
 
 @dataclass(frozen=True)
 class Seen:
-    """That an evaluation of a run, or a demonstration, yields a metric, and under which condition.
+    """A metric under a condition that an evaluation of a run, or a demonstration, has yielded.
 
-    Of a demonstration ``study`` is ``demonstrations``, ``run`` its name and ``evaluation`` its kind.
+    For a demonstration, ``study`` is ``demonstrations``; ``run`` and ``evaluation`` are its name.
     """
 
     study: str
@@ -119,11 +119,11 @@ def wanted(claims: Claims) -> list[Wanted]:
 
 
 def check_measured(wanted: Iterable[Wanted], seen: Collection[Seen], configuration: Configuration) -> None:
-    """Everything wanted of runs and demonstrations that are measured now is something that is yielded.
+    """Check that everything wanted of the runs and demonstrations that are measured now has been yielded.
 
-    Of a demonstration every condition must have been seen: it yields the same ones whenever it is called. Of a run
-    numbers in conditions are not compared: how many epochs or positions there are, a few documents do not show. A
-    text is right where it was seen, or where it consists of words of the study's languages.
+    A demonstration always yields the same conditions, so each condition must have been seen. For a run, numbers in
+    conditions are not compared: a few documents do not show how many epochs or positions there are. A text is
+    right if it was seen, or if it consists of words of the study's languages.
 
     Raises:
         ConfigError: an unknown metric, key or text; the message says the nearest right one.
@@ -139,7 +139,7 @@ def check_measured(wanted: Iterable[Wanted], seen: Collection[Seen], configurati
 
 
 def _check_fact(wanted: Wanted, seen: Collection[Seen]) -> None:
-    """Demonstrations yield a metric under all conditions that are wanted."""
+    """Check that demonstrations yield a metric under all conditions that are wanted."""
     for name in wanted.runs:
         of_name = [one for one in seen if (one.study, one.run) == (wanted.study, name)]
         known = {condition_text(one.condition) for one in of_name if one.metric == wanted.metric}
@@ -195,7 +195,7 @@ def settings(claims: Claims, configuration: Configuration) -> dict[str, dict[str
     """What the merged configuration says at each path of each ``setting`` claim whose study is built now.
 
     Raises:
-        ConfigError: a path that is not in the study, which misspelt would read as a lecture's error.
+        ConfigError: a path that is not in the study; a misspelt one would look like an error of the lecture.
     """
     chosen = {name: claim.setting for name, claim in claims.claims.items() if claim.setting}
     steps = [partial(_set, one, configuration, f"{place_of(name)}.setting") for name, one in chosen.items()]
@@ -204,7 +204,7 @@ def settings(claims: Claims, configuration: Configuration) -> dict[str, dict[str
 
 
 def _set(setting: StatedSettings, configuration: Configuration, place: str) -> dict[str, object] | None:
-    """What the study says at each path of the setting; None where the study is not built now."""
+    """What the study says at each path of the setting; None if the study is not built now."""
     if not _built(setting.study, configuration, place):
         return None
     merged = configuration.described[setting.study].model_dump(mode="json")

@@ -1,7 +1,7 @@
 """What the project is asked to build: config.yaml, the studies and their languages, read and checked as a whole.
 
-Everything is checked before anything runs, at every level; an error names the file, the key and the remedy. This
-module carries values and computes no result.
+Everything is checked before anything runs. An error names the file, the key and what to do. This module computes
+no result.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Configuration:
         self.described = dict(zip(self.settings.studies, together(steps), strict=True))
         self.studies = {name: _reduce(study, self.settings.scope) for name, study in self.described.items()}
         self._check_starts()
-        #: What needs no training and no run.
+        #: The demonstrations by name.
         self.demonstrations: dict[str, Demonstration] = read_demonstrations(root)
         trained = [name for study in self.studies for name, run in self.runs(study).items() if run.trained]
         if self.quick and not trained:
@@ -64,7 +64,7 @@ class Configuration:
 
     @property
     def folder(self) -> Path:
-        """The folder that results/ is in: paths hold no scope, so a quick build needs a folder of its own."""
+        """The folder that holds results/: paths do not contain the scope, so a quick build has its own."""
         return Path(self.settings.scope) if self.quick else Path()
 
     def runs(self, study: str) -> dict[str, Run]:
@@ -76,7 +76,7 @@ class Configuration:
         }
 
     def seeds(self, study: str, run: str) -> tuple[int | None, ...]:
-        """The seeds of a run; a reference run has the one seed None."""
+        """The seeds of a run; only None for a reference run."""
         entry = self.studies[study].runs[run]
         if not entry.trained:
             return (None,)
@@ -87,7 +87,7 @@ class Configuration:
         return tuple(range(entry.seeds or self._usual_seeds))
 
     def demonstration_seeds(self, name: str) -> tuple[int | None, ...]:
-        """The seeds that a demonstration is repeated with; one that draws nothing has the one seed None."""
+        """The seeds that a demonstration is repeated with; only None if it draws nothing."""
         entry = self.demonstrations[name]
         if not entry.repeated:
             return (None,)
@@ -99,7 +99,7 @@ class Configuration:
 
     @property
     def _usual_seeds(self) -> int:
-        """The number of seeds where an entry names none."""
+        """The number of seeds of entries that do not give their own."""
         return self.settings.reference_seeds if self.settings.scope == "reference" else self.settings.seeds
 
     @property
@@ -141,7 +141,7 @@ class Configuration:
         return read_study(self._read_named("studies", name, named), f"config/studies/{name}.yaml")
 
     def _check_starts(self) -> None:
-        """Every run that begins with another's weights finds them: same network, a seed for each of its own."""
+        """Check every run that begins with another's weights: that one has the same network and all its seeds."""
         for study, entry in self.studies.items():
             for name, run in entry.runs.items():
                 if run.start:
@@ -181,7 +181,7 @@ def overrides(texts: Iterable[str]) -> dict[str, object]:
     """``KEY=VALUE`` texts as a mapping, values read as YAML.
 
     Raises:
-        ConfigError: a text without ``=``, or a value that is no YAML.
+        ConfigError: a text without ``=``, or a value that is not valid YAML.
     """
     found: dict[str, object] = {}
     for text in texts:
@@ -195,7 +195,7 @@ def overrides(texts: Iterable[str]) -> dict[str, object]:
 
 
 def _reduce(study: Study, scope: str) -> Study:
-    """The study as a scope builds it: in a quick build trained briefly, as sentinels for a few steps."""
+    """The study as a scope builds it: trained briefly in a quick build, for a few steps as sentinels."""
     if scope == "quick":
         few = {name: _shorten_data(data, FEW_DOCUMENTS) for name, data in study.data.items()}
         return study.model_copy(update={"data": few, "runs": _shorten_runs(study.runs, QUICK_EPOCHS)})

@@ -1,7 +1,7 @@
-"""config/demonstrations.yaml: what is demonstrated without training or run, read and checked.
+"""config/demonstrations.yaml, read and checked.
 
-An entry names a file of src/seedbed/demonstrations/, whose constant ``NEEDS`` says what it must be given. That is
-checked by reading the file, without importing it. This module carries values and computes no result.
+An entry names a file of src/seedbed/demonstrations/, whose constant ``NEEDS`` says what it must be given. The file
+is parsed for this check, not imported. This module computes no result.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from seedbed.observations import DEMONSTRATIONS
 from seedbed.statistics.claims import Name, Sentence, Word
 
 PLACE = "config/demonstrations.yaml"
-#: What a demonstration may ask for beside its options.
+#: What a demonstration may need besides its options.
 NEEDS = ("language", "task", "networks", "objectives", "rng")
-#: What is drawn from the streams of a seed: a demonstration that asks for one of these is repeated.
+#: What is drawn from the streams of a seed: a demonstration that needs one of these is repeated.
 DRAWN = ("networks", "rng")
 _NAME = "^[a-z][a-z0-9-]*$"
 
@@ -53,7 +53,7 @@ class Demonstration(_Strict):
         of: The name of a language, or a task.
         models: The untrained networks by name, each ``{kind: NAME, option: value}``.
         objectives: The objectives by name, likewise.
-        seeds: How often a demonstration that draws is repeated; None where it draws nothing.
+        seeds: How often a demonstration that draws is repeated; None if the entry gives no number.
         options: The options of its kind.
         rebuilt: Whether the language is our reconstruction, so that its figures may be off by a little.
     """
@@ -89,7 +89,7 @@ def read_demonstrations(root: Path) -> dict[str, Demonstration]:
 
     Raises:
         ConfigError: an unknown key, plug-in or option, an entry without a file or a file without an entry, or an
-            entry that does not give what its kind needs; everything that is wrong at once.
+            entry that does not give what its kind needs; it lists everything that is wrong.
     """
     if not (root / PLACE).exists():
         return {}
@@ -149,7 +149,7 @@ def _task(source: TaskSource, place: str) -> TaskSource:
 
 
 def _check_needs(entry: Demonstration, place: str) -> None:
-    """An entry gives the networks and objectives that its kind needs, and seeds only where it draws."""
+    """Check that an entry gives the networks and objectives that its kind needs, and seeds only if it draws."""
     needed, wrong = needs(entry.kind), []
     for key, need in (("models", "networks"), ("objectives", "objectives")):
         if need in needed and not getattr(entry, key):
@@ -163,7 +163,7 @@ def _check_needs(entry: Demonstration, place: str) -> None:
 
 
 def _check_source(entry: Demonstration, place: str) -> None:
-    """``of`` is what the kind needs: a language, a task, either for its vocabulary, or nothing."""
+    """Check that ``of`` is what the kind needs: a language, a task, either for its vocabulary, or nothing."""
     needed, kind = set(needs(entry.kind)), entry.kind
     language, task = "the name of a language", "{task: NAME, options: {...}}"
     if "language" in needed:
@@ -222,7 +222,7 @@ def _is_needs(node: ast.Assign) -> bool:
 
 
 def _tuple(value: ast.expr) -> tuple[str, ...] | None:
-    """The tuple that an expression is; None where it is no literal tuple."""
+    """The value of a literal tuple; None for any other expression."""
     try:
         found = ast.literal_eval(value)
     except ValueError:

@@ -1,7 +1,7 @@
 """Plug-ins: a name in a study file is the name of a module in a folder of the package.
 
-Names and types of a plug-in's options are checked by reading its source, so that a study is checked in
-milliseconds and without importing torch. Nothing is registered anywhere.
+Names and types of a plug-in's options are read from its source, so a study is checked in milliseconds and without
+importing torch. Nothing is registered anywhere.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DEFINES = {
     "references": "Reference",
     "tasks": "Task",
 }
-#: What every run that trains has for evaluations, whatever its objective: attributes of `TrainedModel`.
+#: What evaluations can use of every trained run, whatever its objective: attributes of `TrainedModel`.
 TRAINED = ("network", "objective", "log", "corpus", "initial")
 #: What the documents of an evaluation may come from.
 SOURCES = ("language", "task", "any")
@@ -45,7 +45,7 @@ Scalar = int | float | bool | str
 Value = Scalar | tuple[Scalar, ...]
 _TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
 _KINDS = "an option is int, float, bool, str, Literal[...] or tuple[one of these, ...]; its default is a literal"
-#: The folders whose code carries results and computes none.
+#: The folders whose code only passes results on.
 _CARRIERS = ("building", "commands", "configuration", "pipeline")
 
 
@@ -55,9 +55,9 @@ class Option:
 
     Attributes:
         kind: Its type, or that of each value of a list.
-        choices: The allowed values; empty where all of the type are.
+        choices: The allowed values; empty if all values of the type are.
         many: Whether it is a list.
-        default: What it is where a study does not say it; None where a study must.
+        default: Its value if a study does not give one; None if a study must.
     """
 
     kind: type
@@ -69,7 +69,7 @@ class Option:
         """The value in the option's own type; a whole number is also a valid float, and a list becomes a tuple.
 
         Raises:
-            ConfigError: wrong type, none of the choices, or a number that is not finite.
+            ConfigError: a wrong type, a value that is not among the choices, or a number that is not finite.
         """
         if not self.many:
             return self._check_scalar(value, place)
@@ -113,7 +113,7 @@ def options(folder: str, name: str, values: Mapping[str, object], place: str) ->
     """All options of a plug-in, in the order of its source: the given values over its defaults.
 
     Raises:
-        ConfigError: an unknown option, one of the wrong type, or none where there is no default.
+        ConfigError: an unknown option, one of the wrong type, or a missing one that has no default.
     """
     known = _read_options(PACKAGE / folder / f"{name}.py")
 
@@ -185,7 +185,7 @@ def source(evaluation: str) -> str:
     """What the documents of an evaluation come from, its constant SOURCE: ``language``, ``task`` or ``any``.
 
     Raises:
-        ConfigError: there is no such constant, or it is another word.
+        ConfigError: there is no such constant, or it has another value.
     """
     path = PACKAGE / "evaluations" / f"{evaluation}.py"
     found = _read_constant(path, "SOURCE")
@@ -213,8 +213,9 @@ def errors_at(place: str) -> Iterator[None]:
     """Turn what a plug-in raises into an error of the configuration.
 
     Raises:
-        ConfigError: a ValueError, by which a plug-in refuses values, unchanged; any other error with its line.
-        OSError: the system refuses a file that is right, as where the disk is full.
+        ConfigError: for a ValueError, by which a plug-in refuses values, its message; for any other error also its
+            line.
+        OSError: the system refuses a valid file, for example because the disk is full.
     """
     try:
         yield
@@ -227,7 +228,7 @@ def errors_at(place: str) -> Iterator[None]:
 
 
 def _describe(error: Exception) -> str:
-    """An error with the last line of a plug-in, or of what it uses, that it went through."""
+    """An error with the last line of the package that it went through."""
     lines = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     own = [
         f"{_in_project(path)}:{line}: "
@@ -238,7 +239,7 @@ def _describe(error: Exception) -> str:
 
 
 def _in_project(path: Path) -> str:
-    """The path of a file of the package from the project's folder on."""
+    """The path of a file of the package, relative to the project's folder."""
     root = PACKAGE.parents[1]
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
@@ -247,8 +248,8 @@ def build(folder: str, name: str, values: Mapping[str, Value], place: str) -> ob
     """A plug-in's Options as its own module makes them.
 
     Raises:
-        ConfigError: its file fails or lacks what it must define, or it refuses them, as where two options
-            contradict each other.
+        ConfigError: its file fails or lacks what it must define, or it refuses the options, for example because
+            two of them contradict each other.
     """
     try:
         module = load(folder, name)
@@ -267,7 +268,7 @@ def parse(path: Path) -> ast.Module:
     """The syntax tree of a file of the package.
 
     Raises:
-        ConfigError: it is no Python.
+        ConfigError: it is not valid Python.
     """
     try:
         return ast.parse(path.read_bytes(), str(path))
@@ -289,7 +290,7 @@ def _read_names(path: Path, name: str) -> tuple[str, ...]:
 
 @cache
 def _read_constant(path: Path, name: str, default: object = None) -> Any:  # noqa: ANN401 - any literal
-    """The literal value that a file gives a name; the default where it gives none and there is one."""
+    """The literal value that a file gives a name; if it gives none, the default, if there is one."""
     for node in parse(path).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
             try:

@@ -98,8 +98,8 @@ class Evaluation(_Strict):
     """What an evaluation measures of which runs.
 
     Attributes:
-        kind: A file of src/seedbed/evaluations/; as read from a study, empty where it is the name of the entry.
-        runs: ``all`` are the runs that it can measure, ``trained`` those of them that train.
+        kind: A file of src/seedbed/evaluations/; empty in a study file if it is the name of the entry.
+        runs: ``all`` are the runs that it can measure, ``trained`` the trained ones among them.
         options: The options of its kind.
     """
 
@@ -130,11 +130,11 @@ class Study(_Strict):
 
 
 class Settings(_Strict):
-    """config/config.yaml: which studies, the number of seeds where a run names none, and how much is built.
+    """config/config.yaml: which studies, the number of seeds of runs that do not give their own, and the scope.
 
-    ``scope`` is ``report`` for all; ``reference`` for all, with ``reference_seeds`` where a run names none;
-    ``quick`` for one seed of the runs marked so, trained briefly; ``sentinels`` for the same, with trainings of
-    150 steps.
+    ``scope`` is ``report`` for everything; ``reference`` for everything, with ``reference_seeds`` instead of
+    ``seeds``; ``quick`` for one seed of the runs marked ``quick``, trained briefly; ``sentinels`` for the same,
+    with trainings of 150 steps.
     """
 
     studies: Annotated[list[Name], Field(min_length=1), Distinct]

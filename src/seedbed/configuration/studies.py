@@ -41,7 +41,7 @@ def read_study(content: Mapping[str, object], place: str) -> Study:
 
 
 def obstacle(evaluation: Evaluation, run: Run, study: Study) -> str:
-    """Why an evaluation cannot measure a run; empty where it can."""
+    """Why an evaluation cannot measure a run; empty if it can."""
     kind, found = evaluation.kind, "task" if study.data[run.data].task else "language"
     if plugins.source(kind) not in (found, "any"):
         return f"{kind} measures no run on a {found}"
@@ -92,7 +92,7 @@ def _check_names(study: Study, place: str) -> None:
 
 
 def _check_stored_batches(study: Study, place: str) -> None:
-    """Where a training reads its documents as they are stored, its steps are the batches that the task drew."""
+    """Check that a training that reads documents in stored order has the batches that the task drew."""
     for key, run in study.runs.items():
         drawn = study.data[run.data].options.get("batch")
         if run.training.get("order") == "stored" and drawn not in (None, run.training["batch"]):
@@ -103,7 +103,7 @@ def _check_stored_batches(study: Study, place: str) -> None:
 
 
 def _resolve_run(run: Run, study: Study, place: str) -> Run:
-    """The run with every option that it leaves out filled in, so that a changed default changes the recipe."""
+    """The run with every option filled in, so that a changed default changes the recipe."""
     if run.kind is not None:
         for key in ("model", "objective", "training", "streams", "seeds", "start", "quick"):
             if getattr(run, key):
@@ -138,7 +138,7 @@ def _resolve_evaluation(name: str, entry: Evaluation, place: str) -> Evaluation:
 
 
 def _check_measurable(name: str, study: Study, place: str) -> None:
-    """Every run that an evaluation names is one that it can measure; where it names none, there is one at all."""
+    """Check that an evaluation can measure every run that it names, or any run at all if it names none."""
     evaluation = study.evaluations[name]
     if isinstance(evaluation.runs, list):
         for run in evaluation.runs:

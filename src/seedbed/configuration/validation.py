@@ -40,7 +40,7 @@ def together(steps: Iterable[Callable[[], _Result]]) -> list[_Result]:
     """The results of all steps.
 
     Raises:
-        ConfigError: what any of them raises, all at once.
+        ConfigError: the errors of all steps together.
     """
     results, lines = [], []
     for step in steps:
@@ -54,7 +54,7 @@ def together(steps: Iterable[Callable[[], _Result]]) -> list[_Result]:
 
 
 def _find_empty(content: object, path: Path = ()) -> Iterator[Path]:
-    """Where a value is missing after its key."""
+    """The places where a key has no value."""
     if content is None:
         yield path
     elif isinstance(content, dict | list):
@@ -97,7 +97,7 @@ def _describe(model: type[BaseModel], content: object, error: ValidationError) -
 
 
 def _expected(error: Mapping[str, Any]) -> list[str]:
-    """What was expected, of an error of type, range or form; nothing of others."""
+    """What was expected, for an error of type, range or form; empty for others."""
     match error["type"], error.get("ctx", {}):
         case "literal_error", {"expected": names}:
             return re.findall("'([^']*)'", names)

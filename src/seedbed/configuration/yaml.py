@@ -1,7 +1,7 @@
 """Reading YAML the way its authors mean it.
 
 One loader for every file of the configuration: YAML 1.2's plain scalars (``1e-3`` is a number, ``no`` is a word,
-``010`` is ten) and an error for a key that stands twice in one mapping.
+``010`` is ten) and an error for a key that occurs twice in one mapping.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ except ImportError:  # PyYAML built without libyaml: the same results, slower
 
 
 class ConfigError(SeedbedError):
-    """A file of the project says something that it cannot mean; the message names the place and the remedy."""
+    """A file of the project is wrong; the message names the place and what to do."""
 
 
 class _Loader(_Base):
@@ -32,7 +32,7 @@ class _Loader(_Base):
 
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
-        self.deep_construct = True  # so that an alias inside of what it stands for is an error, not a circle
+        self.deep_construct = True  # an alias inside its own anchor is then an error, not a circle
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
         seen: set[object] = set()
@@ -68,15 +68,15 @@ for _tag, _pattern, _first in _SCALARS:
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_number)
 
 
-#: What PyYAML raises where a text does not fit its explicit tag, as in ``!!bool maybe``, or is nested too deeply.
+#: What PyYAML raises if a text does not fit its explicit tag, as in ``!!bool maybe``, or is nested too deeply.
 _UNREADABLE = (ValueError, KeyError, AttributeError, RecursionError)
 
 
 def read(path: Path, place: str = "") -> dict[str, object]:
-    """The mapping in a YAML file, which messages call ``place``, or else by its path.
+    """The mapping in a YAML file; messages call the file ``place`` or, without it, by its path.
 
     Raises:
-        ConfigError: no such file, no UTF-8, no YAML, a duplicate key, or no mapping with words as keys.
+        ConfigError: no such file, invalid UTF-8 or YAML, a duplicate key, or no mapping with words as keys.
     """
     place = place or str(path)
     try:
@@ -97,10 +97,10 @@ def read(path: Path, place: str = "") -> dict[str, object]:
 
 
 def read_text(text: str, place: str) -> object:
-    """The value that a YAML text stands for.
+    """The value of a YAML text.
 
     Raises:
-        ConfigError: no YAML, or a duplicate key; the message begins with the place.
+        ConfigError: invalid YAML, or a duplicate key; the message begins with the place.
     """
     try:
         return yaml.load(text, _Loader)

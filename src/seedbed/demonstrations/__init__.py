@@ -1,1 +1,1 @@
-"""What needs no training and no run: exact facts, examples by hand, repeated draws, untrained networks."""
+"""Measurements without training and without a run: exact facts, examples, repeated draws, untrained networks."""

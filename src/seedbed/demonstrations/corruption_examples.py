@@ -18,7 +18,7 @@ from seedbed.randomness import stream
 
 NEEDS = ("language", "objectives")
 
-#: An objective that may ask for a token first does so within this number of draws.
+#: Within this number of draws, an objective asks first for each token that it may ask for first.
 _DRAWS = 1000
 
 
@@ -55,7 +55,7 @@ def demonstrate(options: Options, *, language: Language, objectives: Mapping[str
 
 
 def _draws(objective: Any, document: Documents) -> Iterator[Batch]:  # noqa: ANN401 - objectives share no class
-    """What the objective makes of a document again and again; once, where it leaves nothing to chance."""
+    """What the objective makes of a document, again and again; only once if it draws nothing."""
     rng: np.random.Generator = stream(0, "example")
     for _ in range(_DRAWS):
         before = rng.bit_generator.state

@@ -62,10 +62,10 @@ def demonstrate(
 
     The gradient is of the query's loss, in double precision, since single precision ends near 1e-38.
     ``initial_gradient_ratio`` is relative to the least distance. ``initial_gradient_exponent`` is the slope of log
-    gradient over log(distance + 2): -1 where it falls as the uniform attention on the key does.
-    ``initial_gradient_persistence`` is how fast log gradient falls from the middle to the most distance, relative
-    to its fall from the least to the middle: 1 where the decay is exponential, and with the default distances 0.37
-    for any power of distance + 2. A distance beyond a learned position table yields no observation.
+    gradient over log(distance + 2): -1 if it falls like the uniform attention on the key.
+    ``initial_gradient_persistence`` is how fast the log gradient falls from the middle to the largest distance,
+    relative to its fall from the least to the middle. It is 1 for an exponential decay and, with the default
+    distances, 0.37 for any power of distance + 2. A distance beyond a learned position table has no observation.
 
     Args:
         options: The options.

@@ -22,7 +22,7 @@ class Options:
 
     slot: str  # agrees with the antecedent
     antecedent: str
-    verb: str  # what training withholds are combinations of a verb and a noun
+    verb: str  # training withholds combinations of a verb and a noun
     noun: str
     window: int  # the tokens before the slot that a predictor sees
     sentences: tuple[str, ...] = ()  # is each grammatical? Each with its period
@@ -48,9 +48,9 @@ def demonstrate(options: Options, *, language: Language) -> Iterator[Observation
     """The facts of the language.
 
     ``slot_floor`` is the mean probability of the slot's right word for the best predictor that sees the window,
-    where the antecedent is inside of it and where it is outside. ``slot_decided`` is the least probability of the
-    word that agrees, over the antecedents in ``agreement``: 1 where each decides the word. ``grammatical`` and
-    ``withheld`` are 1 for yes and 0 for no.
+    for antecedents inside it and outside. ``slot_decided`` is the least probability of the word that agrees, over
+    the antecedents in ``agreement``: 1 if each decides the word. ``grammatical`` and ``withheld`` are 1 for yes
+    and 0 for no.
 
     Raises:
         ValueError: the language has no such slot or token, or too many sentences.

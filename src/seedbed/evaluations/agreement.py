@@ -1,9 +1,9 @@
 """Whether the verb agrees with a subject that other nouns separate from it (recurrence 6.2).
 
-Up to as many attractors as training had, and beyond. A predictor is right where it finds the form of the subject's
-number more probable than the other form of the same verb; equally probable counts half. Where it gives neither
-form any probability, it holds the beginning for impossible: that tells nothing and is not counted. So the language
-itself has figures up to as many attractors as its sentences have.
+The number of attractors goes up to that of training and beyond. A predictor is right if the form of the subject's
+number is more probable than the other form of the same verb; if both are equally probable, it counts half. If
+neither has any probability, the predictor takes the beginning for impossible, and the sentence is not counted. So
+the language itself has figures only up to the number of attractors of its sentences.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ class Options:
 def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:
     """``agreement_accuracy`` by the number of attractors, all opposite to the subject or each of a random number.
 
-    For all sentences; by the number of the subject, which tells a constant form from one that follows the
-    attractors; and for random numbers by whether the nearest attractor has the subject's.
+    For all sentences, and by the number of the subject: this distinguishes a predictor that always takes the same
+    form from one that follows the attractors. For random numbers, also by whether the nearest attractor has the
+    subject's number.
     """
     numbers: agreement.Attractors
     for numbers in ("opposite", "mixed"):

@@ -1,4 +1,4 @@
-"""Holes filled by a model that is trained to: it is asked for the word, with both sides given (objectives 6.4)."""
+"""Holes filled by a model that is trained to fill them: it sees both sides of the hole (objectives 6.4)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Options:
 def evaluate(model: Filler, context: Context, options: Options) -> Iterator[Observation]:
     """Loss, divergence and agreement under ``method=direct``, see `holes.score_holes`, and what it costs.
 
-    A masked model reads a document once a hole, a span model once for each word that the hole may hold.
+    For each hole, a masked model reads one document, a span model one for each word that the hole may hold.
     """
     holes, condition = draw_holes(context.language, context.test, options.items), {"method": "direct"}
     with count_documents_read(model) as read:

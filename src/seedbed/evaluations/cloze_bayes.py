@@ -2,10 +2,10 @@
 
     p(word | left, right)  is proportional to  p(word, right | left)
 
-Each word is put into the hole; it and all that follows is scored as the continuation of what comes before, which
-is a prefix model's prefix. The end of the sentence is enough: sentences are independent, so that in truth the rest
-of the document says nothing more of the hole. The lecture first scored all of the document, which costs three
-times as much.
+Each word is put into the hole. The word and all that follows are scored as the continuation of what comes before;
+for a prefix model, that is the prefix. Scoring ends with the sentence: sentences are independent, so the rest of
+the document says nothing about the hole. The lecture first scored the whole document, which costs three times as
+much.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from seedbed.messages import require_positive
 from seedbed.objectives.scoring import restrict_to_words
 from seedbed.observations import Observation, Scalar
 
-#: Holes at once: a reference run has all predictions of so many times 87 documents in memory.
+#: Holes at once: a reference run keeps the predictions of 87 documents for each hole in memory.
 _PIECE = 20
 
 
@@ -45,7 +45,7 @@ class Options:
 def evaluate(model: Continuer, context: Context, options: Options) -> Iterator[Observation]:
     """Loss, divergence and agreement under ``method=bayes, until=...``, see `holes.score_holes`, and the cost.
 
-    ``cloze_read`` is the share of the documents' tokens that are scored: how much of the work is left.
+    ``cloze_read`` is the share of the documents' tokens that are scored, relative to the whole documents.
     """
     holes = draw_holes(context.language, context.test, options.items)
     documents = holes.sentences if options.until == "sentence" else holes.documents

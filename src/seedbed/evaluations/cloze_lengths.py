@@ -1,8 +1,9 @@
 """Holes of one word and of several, for a model that writes what a hole holds (objectives 6.4).
 
-The model does not know how many words are missing: it decides by ending. The language's own answer, with which it
-is compared, leaves it open too, and takes all lengths as the language has them. Training has them otherwise, and a
-model that has learnt its lengths is behind at others and may be ahead at these: that is what is asked for here.
+The model does not know how many words are missing: it decides when it ends. It is compared with the language's own
+answer, which does not know the number either and gives each length its probability in the language. Training has
+other probabilities of lengths. So a model may be better than the language at the lengths that training favours,
+and worse at others.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Options:
     """The holes."""
 
     longest: int = 6  # words; of every length from 1 on
-    items: int = 500  # of each length: the first test documents whose first sentence has so many words
+    items: int = 500  # of each length: the first test documents whose first sentence is long enough
 
     def __post_init__(self) -> None:
         require_positive(longest=self.longest, items=self.items)
@@ -62,7 +63,7 @@ def _long_enough(test: Documents, options: Options) -> Documents:
 
 
 def _places(documents: Documents, words: int) -> Tokens:
-    """[documents], where a hole of so many words begins: anywhere in the first sentence, before its period."""
+    """[documents], where a hole of this many words begins: anywhere in the first sentence, before its period."""
     _, ends = periods(documents, 1)
     return stream(0, f"cloze, {words} words").integers(1, ends - words, endpoint=True)
 

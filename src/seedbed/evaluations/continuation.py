@@ -1,7 +1,7 @@
-"""Going on with a text: the first sentence of a document is given and the second scored (objectives 6.4).
+"""Continuing a text: the first sentence of a document is given and the second is scored (objectives 6.4).
 
-Each model in its natural way, that of its objective's ``continuation``. The period is scored, and the first word
-also tells that there is a second sentence at all, as in the exact figure 1.330 of the lecture.
+Each model continues in its natural way, the method ``continuation`` of its objective. The period is scored too.
+The first word also shows that there is a second sentence at all, as in the exact figure 1.330 of the lecture.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SOURCE = "language"
 class Options:
     """How far the excess is given word by word."""
 
-    words: int = 8  # this many places of the second sentence, from the first; the period is one
+    words: int = 8  # the first places of the second sentence; the period is one
 
     def __post_init__(self) -> None:
         if self.words < 0:

@@ -1,6 +1,6 @@
 """Which inputs an output depends on: one token is changed, and every output compared (objectives 4.2).
 
-What is read is what training reads, so each objective is measured with the mask, or the two streams, that it has.
+The model reads what it reads in training, so each objective has its own mask, or its two streams.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _matrices(model: TrainedModel, documents: Documents) -> Iterator[tuple[str, 
 
 
 def _changed(network: nn.Module, inputs: tuple[Packed, ...], index: int) -> Bool[Tensor, "outputs longest"]:
-    """Every document's token at a position is changed at once: they do not see each other."""
+    """The token at a position is changed in all documents at once: they do not see each other."""
     before, read, columns = network(*inputs), inputs[index], []
     for position in range(int(read.lengths.max())):
         other = (read.tokens + 1) % before.shape[1]

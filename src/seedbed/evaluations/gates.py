@@ -30,7 +30,7 @@ class Options:
     """Which questions, and which cells keep what they hold."""
 
     distance: int = 50
-    keeping: float = 0.99  # a cell keeps where its forget gate is above this on average over the distractors
+    keeping: float = 0.99  # a cell keeps if its forget gate is above this on average over the distractors
 
     def __post_init__(self) -> None:
         """Check the ranges.
@@ -47,10 +47,10 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
     """``gate`` by kind, token and cells, ``keeping_cells``, and how much of what is written they explain.
 
     ``gate`` is the mean of a gate over cells and tokens: the key, all distractors, or the query. ``keeping_cells``
-    counts those whose forget gate stays open. ``written_explained`` is the share of the variance, over all
-    distractors, of what a cell writes there (input gate times candidate) that is between the groups with the same
-    key, or with the same distractor: the variances between groups of all cells, over all their variances. What is
-    said of keeping cells is NaN where there is none.
+    counts the cells whose forget gate stays open. ``written_explained`` is about what a cell writes at the
+    distractors (input gate times candidate). It is the share of the variance that lies between the groups with the
+    same key, or with the same distractor: the sum over cells of the variances between groups, divided by the sum
+    of their variances. Without keeping cells, their numbers are NaN.
     """
     asked = ask(context, options.distance, questions_each(context))
     model.network.eval()
@@ -82,7 +82,7 @@ def _explained(seen: Gates, asked: Questions, chosen: NDArray[np.bool_], cells: 
 
 
 def explained_share(values: Numbers, groups: Tokens) -> float:
-    """The share of variance between groups (eta squared), that of all columns together.
+    """The share of variance that lies between groups (eta squared), over all columns together.
 
     Args:
         values: [items, columns].

@@ -39,7 +39,7 @@ class Options:
         """Check the ranges.
 
         Raises:
-            ValueError: a number below 1, or a decoding that is none.
+            ValueError: a number below 1, or an unknown decoding.
         """
         require_positive(per_document=self.per_document, longest=self.longest, window=self.window)
         self.choices()
@@ -68,8 +68,8 @@ def measured(
 ) -> Iterator[Observation]:
     """Shares of sentences: ``legal`` ones; ``illegal`` by the slot that the first error is in; different ones.
 
-    No sentence goes on after its period, so that no error is in what may follow one. An <eos> before the period is
-    an error at the slot that should have come. Errors in the slot of the options are also counted by whether its
+    A sentence ends at its period, so no error comes after it. An <eos> before the period is an error at the slot
+    that should have come. Errors in the slot of the options are also counted by whether its
     antecedent lies inside the window. Of the illegal sentences, if there are any, ``outside_errors`` is the share
     of those outside, ``commonest_error`` the largest share that one slot has. ``stopped_first`` is the share of
     sentences that begin with <eos>, and ``written`` the mean number of tokens before it, the period included.
@@ -102,7 +102,7 @@ def _inside(language: Language) -> list[str]:
 def _distances(
     language: Language, sentences: Documents, errors: list[str | None], options: Options
 ) -> NDArray[np.int64]:
-    """[sentences], how far back the antecedent of a wrong word in the slot is; 0 where the error is another."""
+    """[sentences], how far back the antecedent of a wrong word in the slot is; 0 for any other error."""
     texts = Documents.of([BEGIN, *sentence] for sentence in sentences)
     places, distances = antecedent_distances(language, texts, options.slot, options.antecedent)
     found, wrong = np.zeros(len(sentences), np.int64), np.array([error == options.slot for error in errors])

@@ -1,6 +1,6 @@
-"""What becomes of a word that the subject decides without a head, or all of a layer (objectives, exercise 7).
+"""How well a word that the subject decides is predicted without a head, or a layer (objectives, exercise 7).
 
-How much a head looks at the subject is a correlation; what happens without it is a cause.
+How much a head looks at the subject is a correlation; what changes without the head shows a cause.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Options:
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
     """``ablated_probability`` and ``ablated_accuracy`` of the right word, and ``ablated_loss`` of all tokens.
 
-    By layer and head, counted from 1, that gives zeros; ``head=all`` is the whole layer. The same by ``without``:
+    By layer and head (counted from 1) whose output is 0; ``head=all`` is the whole layer. The same by ``without``:
     ``nothing``; ``most attentive``, the head that looks at the subject most; ``most important``, the single head
     without which the right word outside the window is least probable. ``most_important_layer`` is its layer, and
-    ``most_important_looks`` whether it is the most attentive one. A network of no finite predictions has neither.
-    The two heads are chosen by the even documents and measured on the odd ones: on those by which it is chosen,
-    the least of several figures is smaller than it is in truth.
+    ``most_important_looks`` whether it is the most attentive one. A network without finite predictions has
+    neither. The two heads are chosen on the even documents and measured on the odd ones: on the documents on which
+    it was chosen, the least of several figures is biased downwards.
     """
     yield from _named(_scored(_predicted(model, context, {}), context, options), "nothing")
     known, heads = {}, {}

@@ -39,9 +39,9 @@ class Options:
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
     """``attention_share`` of each group of positions, by layer and head, counted from 1; a head's add up to 1.
 
-    ``largest_share`` is that of the head of a layer that has most, see `attention_shares`: which one it is, hangs
-    on the seed. Beside them ``uniform_share``, what a group would have if all positions had the same. The position
-    that looks is the last attractor; the group ``attractors`` are the others.
+    ``largest_share`` is the share of the head that has most in its layer, see `attention_shares`; which head this
+    is differs between seeds. ``uniform_share`` is what a group would have if all positions had the same. The query
+    is the last attractor; the group ``attractors`` are the others.
     """
     test = agreement.sentence_prefixes(context.language, options.attractors, "opposite", options.pairs)
     model.network.eval()

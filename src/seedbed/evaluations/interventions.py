@@ -1,6 +1,6 @@
 """What a Transformer's agreement depends on: attention is cut off, and the verb predicted again (recurrence 6.4).
 
-Weight on a position is a correlation; what happens without it is a cause.
+The weight on a position is a correlation; what changes without it shows a cause.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class Options:
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
     """``cut_accuracy`` by the group of positions that no later position may attend to, in all layers and heads.
 
-    ``cut=nothing`` is the model as it is. The last attractor is not cut off: the verb is predicted there, so that
-    no later position looks at it; the group ``attractors`` are the others. ``cut_change`` is by how many nats the
-    probability of any next token changes at most when the subject, cut off, takes the other number: 0, as no path
-    is left. ``ablated_accuracy`` by the head, or all heads of a layer, that gives zeros instead of what it
-    gathers; both count from 1.
+    ``cut=nothing`` is the unchanged model. The last attractor is not cut off: the verb is predicted there, so no
+    later position looks at it; the group ``attractors`` are the others. ``cut_change`` is the largest change, in
+    nats, of any next token's log probability if the cut-off subject takes the other number. It must be 0, since no
+    path is left. ``ablated_accuracy`` is by the head, or all heads of a layer, whose output is 0; both count from
+    1.
     """
     test = agreement.sentence_prefixes(context.language, options.attractors, "opposite", options.pairs)
     layers = range(len(attention_layers(model.network)))
@@ -62,7 +62,7 @@ def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterato
 
 
 def _unseen_change(model: TrainedModel, context: Context, options: Options) -> Observation:
-    """Of sentences that differ in the subject alone, each kind predicted by itself, so that rounding is alike."""
+    """Of sentences that differ only in the subject; each kind is predicted by itself, so rounding is the same."""
     test = agreement.sentence_prefixes(context.language, options.attractors, "mixed", options.pairs)
     subject, each = cut(agreement.position_groups(options.attractors)["subject"]), np.arange(len(test.documents))
     with restricted(model.network, dict.fromkeys(range(len(attention_layers(model.network))), subject)):

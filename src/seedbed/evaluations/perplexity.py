@@ -1,12 +1,13 @@
 """How far a predictor is from the language, token by token (objectives 5.1, 5.2).
 
 The test set is drawn from the full language. A predictor that is the language has an excess and a divergence of
-exactly 0. The excess of any other estimates its divergence; over all tokens it can fall below 0 by chance alone,
-hardly by more than three of its standard errors.
+exactly 0. The excess of any other predictor estimates its divergence; over all tokens it can be below 0 only by
+chance, hardly by more than three of its standard errors.
 
-That holds for all tokens together only. Which sentences are withheld is part of what is predicted, so the excess
-of a part is no divergence. A predictor that never expects a withheld pair expects the other words more than the
-language does: its excess in ``other`` may be negative, and the gap share of ``withheld`` then exceeds 100 %.
+This holds only for all tokens together. Which sentences are withheld is part of what is predicted, so the excess
+of a part of the sentences is no divergence. A predictor that never expects a withheld pair expects the other words
+more than the language does: its excess in ``other`` may be negative, and the gap share of ``withheld`` then
+exceeds 100 %.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ class _Scores:
 def evaluate(model: Predictor, context: Context, options: Options) -> Iterator[Observation]:
     """Loss, the language's own loss on the same tokens, excess, divergence and mass on structural tokens.
 
-    Each for all tokens. Where the language withholds combinations from training, also for the tokens of sentences
-    with one and for the others; and which share of the tokens and, where there is an excess at all, of the total
-    excess the withheld sentences have.
+    Each for all tokens. If the language withholds combinations from training, also for the tokens of the sentences
+    with one and of the others, with the share that the withheld sentences have of the tokens and, if there is an
+    excess at all, of the total excess.
     """
     scores = _scores(model, context)
     targets = context.test.positions > 0

@@ -22,7 +22,7 @@ class Options:
 
     prompts: tuple[str, ...]
     slot: str  # the words of this slot are always shown
-    least: float = 0.001  # and so is a token that the language or the predictor gives a higher probability
+    least: float = 0.001  # other tokens are shown if the language or the predictor gives them more than this
 
     def __post_init__(self) -> None:
         if not 0 <= self.least <= 1:

@@ -1,6 +1,6 @@
 """Whether a predictor knows a word that was decided long before: the possessive in a tail (objectives 5.1).
 
-The subject of its sentence decides it, and stands inside or outside what a model with a short window sees.
+The subject of the sentence decides it, and is inside or outside the window that a model with a short memory sees.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from seedbed.measuring.trained import TrainedModel
 from seedbed.models.inspection import attention
 from seedbed.observations import Observation, Scalar, mean
 
-#: Questions a forward: the weights of all positions are many.
+#: Questions in one forward pass: the weights of all positions take much memory.
 _CHUNK = 64
 
 #: Questions that an untrained network is asked.
@@ -41,7 +41,7 @@ class Options:
         """Check the ranges.
 
         Raises:
-            ValueError: distances that are none.
+            ValueError: no distances, negative ones, or ones that do not rise.
         """
         require_rising(distances=self.distances)
 
@@ -51,10 +51,10 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
 
     A head's shares add up to 1. ``uniform_attention`` is what a group would have if all tokens had the same.
     ``finder_attention`` is the key's share in the head that looks at the key most, on average over the distances,
-    and ``finder_layer`` its layer; the head is chosen by the first half of the questions and measured on the
-    second, since the largest of several shares is larger than it is in truth. ``initial_key_attention`` is the
-    key's share before training, as a multiple of the uniform one, over all heads and some of
-    the questions, which differ little then. What ends behind a learned position table yields no observation.
+    and ``finder_layer`` its layer. The head is chosen on the first half of the questions and measured on the
+    second: where it is chosen, the largest of several shares is biased upwards. ``initial_key_attention`` is the
+    key's share before training, as a multiple of the uniform one, over all heads and some of the questions, which
+    differ little then. A distance whose questions are longer than a learned position table has no observation.
     """
     distances = readable(model, options.distances)
     asked = {distance: ask(context, distance, questions_each(context)) for distance in distances}
@@ -70,7 +70,7 @@ def evaluate(model: TrainedModel, context: TaskContext, options: Options) -> Ite
 
 
 def look(network: nn.Module, asked: Questions) -> NDArray[np.float64]:
-    """[layers, questions, heads, positions], the attention of the query; the key stands first."""
+    """[layers, questions, heads, positions], the attention of the query; the key is the first position."""
     network.eval()
     parts = [
         _at_the_query(network, asked.tokens[start : start + _CHUNK]) for start in range(0, len(asked.keys), _CHUNK)
@@ -100,7 +100,7 @@ def _shares(distance: int, weights: NDArray[np.float64]) -> Iterator[Observation
 
 def _finder(keys: dict[int, NDArray[np.float64]]) -> Iterator[Observation]:
     """The head with most attention on the key; ``keys`` has [layers, questions, heads] by distance."""
-    # In halves, not by turns: the keys themselves take turns, and every other question would ask for four of them.
+    # In halves, not alternately: the keys alternate too, so every other question would ask for only four of them.
     half = min(shares.shape[1] for shares in keys.values()) // 2
     together = np.mean([shares[:, :half].mean(1) for shares in keys.values()], axis=0)
     layer, head = np.unravel_index(together.argmax(), together.shape)

@@ -27,7 +27,7 @@ class Options:
         """Check the ranges.
 
         Raises:
-            ValueError: distances that are none.
+            ValueError: no distances, negative ones, or ones that do not rise.
         """
         require_rising(distances=self.distances)
 
@@ -35,10 +35,10 @@ class Options:
 def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterator[Observation]:
     """``recall_accuracy``, ``recall_loss`` and ``recall_information`` by distance.
 
-    Of so many questions each as the data set has test documents.
+    At each distance there are as many questions as the data set has test documents.
 
-    The answer is the most probable token, the first of those that are equally so; the loss is that of the key.
-    A learned position table has no row beyond its last position: what ends later yields no observation.
+    The answer is the most probable token, the first one of a tie; the loss is that of the key.
+    A distance whose questions are longer than a learned position table has no observation.
     """
     for distance in readable(model, options.distances):
         asked = ask(context, distance, questions_each(context))
@@ -52,10 +52,10 @@ def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterat
 def information(keys: Tokens, given: Tokens) -> float:
     """The mutual information of key and answer in bits, where every key was asked for equally often.
 
-    That of the table of counts, less Miller and Madow's (1955) estimate of how much is chance: of a table with r
-    rows, c columns and k cells that are not empty, (k - r - c + 1) / 2n nats. The information is convex in the
-    answers where the keys are fixed, so that chance never lowers it and the correction never raises it: whoever
-    is always right has exactly the 3 bits that there are.
+    It is the information of the table of counts minus Miller and Madow's (1955) estimate of the part that is
+    chance: (k - r - c + 1) / 2n nats, for a table with r rows, c columns and k cells that are not empty. For fixed
+    keys the information is convex in the answers, so chance never lowers it and the correction never raises it. A
+    network that is always right has exactly 3 bits.
     """
     table = np.zeros((int(keys.max()) + 1, int(given.max()) + 1))
     np.add.at(table, (keys, given), 1)

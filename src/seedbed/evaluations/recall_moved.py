@@ -1,7 +1,7 @@
 """Whether a model finds the key where training never had one: among the distractors (recurrence 5.4).
 
-In training the key comes first. A model that looks for what is a key, wherever it stands, recalls a moved one as
-well; one that looks for the first token, or counts, does not.
+In training the key comes first. A model that looks for any key recalls a moved one as well; a model that looks at
+the first token, or counts positions, does not.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Options:
         """Check the ranges.
 
         Raises:
-            ValueError: numbers of distractors that are none, or no part.
+            ValueError: no distractors, negative numbers or ones that do not rise, or parts below 1.
         """
         require_rising(distractors=self.distractors)
         require_positive(parts=self.parts)
@@ -39,8 +39,8 @@ class Options:
 def evaluate(model: Predictor, context: TaskContext, options: Options) -> Iterator[Observation]:
     """``moved_accuracy`` and ``moved_loss`` by the number of distractors and of those before the key.
 
-    With all of them before it the key is followed by the query; with none it is where training had it. Fewer
-    distractors than parts have fewer places. What ends behind a learned position table yields no observation.
+    With all distractors before it, the key is followed by the query; with none, it is first as in training. Fewer
+    distractors than parts have fewer places. Questions longer than a learned position table have no observation.
     """
     for distractors in readable(model, options.distractors):
         for before in sorted({distractors * part // options.parts for part in range(options.parts + 1)}):

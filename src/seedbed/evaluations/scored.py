@@ -23,8 +23,8 @@ class Options:
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
     """Over the seed's training corpus, relative to its tokens but the first of each document, in one draw.
 
-    ``scored_share`` is the share of the text's tokens that are asked for; ``scored_tokens`` counts also what is no
-    token of the text, the sentinels and ends of answers that span corruption writes.
+    ``scored_share`` is the share of the text's tokens that are asked for. ``scored_tokens`` also counts tokens
+    that are not of the text: the sentinels and ends of answers that span corruption writes.
     """
     found = scored_shares(model.objective, model.corpus, stream(0, "scored tokens"))
     yield Observation("scored_share", found.text, unit="share")

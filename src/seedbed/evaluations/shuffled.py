@@ -1,4 +1,4 @@
-"""Does it matter in what order the words around a hole stand (objectives, exercise 6)?"""
+"""Does the order of the words around a hole matter (objectives, exercise 6)?"""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Options:
 
 
 def evaluate(model: Filler, context: Context, options: Options) -> Iterator[Observation]:
-    """``shuffled_divergence``, KL(as it stands ‖ shuffled) of what is said of a hole, in nats.
+    """``shuffled_divergence``, KL(in order ‖ shuffled) of the predictions for a hole, in nats.
 
-    All tokens between <bos> and <eos> change their places, the hole among them.
+    All tokens between <bos> and <eos> are shuffled, the hole among them.
     """
     holes = draw_holes(context.language, context.test, options.items)
     order = _order(holes.documents)

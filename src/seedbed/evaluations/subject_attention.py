@@ -33,11 +33,11 @@ class Options:
 
 
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
-    """``attention_share`` of the subject by layer and head, and ``uniform_share``, that of uniform attention.
+    """``attention_share`` of the subject by layer and head, and ``uniform_share``, its share of uniform attention.
 
-    ``largest_share`` is that of the head with the largest one, whichever it is, in each layer and in all, chosen
-    by the even documents and measured on the odd ones, see `attention_shares`. ``example_share`` is how much the
-    latter looks at each token of an example. ``seen_positions`` is how many a query sees on average,
+    ``largest_share`` is the share of the head that has most, in each layer and in all. It is chosen on the even
+    documents and measured on the odd ones, see `attention_shares`. ``example_share`` is how much the head with
+    most in all layers looks at each token of an example. ``seen_positions`` is how many a query sees on average,
     ``antecedent_words`` how many of them are the subject's, at least and at most.
     """
     asked = find_queries(context, options.slot, options.antecedent)

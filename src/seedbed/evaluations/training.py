@@ -24,12 +24,12 @@ class Options:
 def evaluate(model: TrainedModel, context: Context | TaskContext, options: Options) -> Iterator[Observation]:
     """The observations of one training.
 
-    ``corpus_tokens`` counts every token of the seed's training corpus once; on a language, ``corpus_withheld``
-    those in sentences that training should never show; ``tokens`` those that were scored, again in each epoch.
-    ``training_loss`` is the mean over an epoch's tokens while they were learnt, ``validation_loss`` that of the
-    weights at the epoch's end, ``learning_rate`` the rate of the epoch's last step, all by epoch.
-    ``diverged`` is 1 where the training ended with a loss that is not finite: that of a step or, after the last
-    step, that of the validation documents.
+    ``corpus_tokens`` counts every token of the seed's training corpus once. On a language, ``corpus_withheld``
+    counts those in sentences that training should never show. ``tokens`` counts the scored ones, again in each
+    epoch. By epoch: ``training_loss`` is the mean over the epoch's tokens, each with the weights before its step,
+    ``validation_loss`` the loss of the weights at its end, ``learning_rate`` the rate of its last step.
+    ``diverged`` is 1 if the training ended with a loss that is not finite, of a step or, after the last step, of
+    the validation documents.
     """
     log, corpus = model.log, model.corpus
     yield Observation("corpus_documents", len(corpus), unit="count")
@@ -37,7 +37,7 @@ def evaluate(model: TrainedModel, context: Context | TaskContext, options: Optio
     if isinstance(context, Context):
         yield Observation("corpus_withheld", int(context.language.withheld_tokens(corpus).sum()), unit="count")
     yield Observation("longest_document", int(corpus.lengths.max(initial=0)), unit="token")
-    # Where a training stopped within an epoch, because of a step's loss, the validation loss is NaN as well.
+    # If a step's loss stopped the training within an epoch, the validation loss of that epoch is NaN as well.
     diverged = not (math.isfinite(log.training_loss[-1]) and math.isfinite(log.validation_loss[-1]))
     yield Observation("parameters", model.parameters(), unit="count")
     yield Observation("tokens", log.tokens[-1], unit="count")

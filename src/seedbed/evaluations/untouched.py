@@ -25,7 +25,7 @@ class Options:
 
 
 def evaluate(model: TrainedModel, context: Context, options: Options) -> Iterator[Observation]:
-    """``untouched_positions``, the rows beyond the longest input; ``moved_positions``, those that training moved.
+    """``untouched_positions``, the rows beyond the longest input; ``moved_positions``, rows that training moved.
 
     A model that predicts the next token never reads the last one of a document, so a document of n tokens reaches
     rows 0 to n - 2. The others have no gradient; whether they keep their initial values is read off the weights.

@@ -1,1 +1,1 @@
-"""What evaluations and demonstrations share: what they are given, and the measures that several of them take."""
+"""What evaluations and demonstrations share: their inputs, and measures that several of them use."""

@@ -1,4 +1,4 @@
-"""How much the heads of a Transformer look at an antecedent when a word has to come that it decides."""
+"""How much the heads of a Transformer look at an antecedent when the next word is one that it decides."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Queries:
         documents: The documents that they are in.
         places: [queries], indices into the flat tokens.
         first: [queries], the position in its document of the antecedent's first word.
-        last: [queries], that of its last.
+        last: [queries], the position of its last word.
     """
 
     documents: Documents
@@ -46,7 +46,7 @@ class Queries:
 
     @property
     def even(self) -> NDArray[np.bool_]:
-        """[queries], whether its document has an even number, from 0: by these a head is chosen."""
+        """[queries], whether its document has an even number, from 0: on these a head is chosen."""
         even: NDArray[np.bool_] = self.owners % 2 == 0
         return even
 
@@ -68,7 +68,7 @@ def find_queries(context: Context, slot: str, antecedent: str) -> Queries:
 
 
 def shares_of_antecedent(model: TrainedModel, asked: Queries) -> Numbers:
-    """[layers, queries, heads], what each query gives its antecedent, all its words together."""
+    """[layers, queries, heads], the attention of each query on its antecedent, all its words together."""
     model.network.eval()
     parts, documents = [], asked.documents
     for start in range(0, len(documents), _CHUNK):
@@ -93,8 +93,8 @@ def attention_shares(
 ) -> Iterator[Observation]:
     """``attention_share`` of a group of positions by layer and head, and ``largest_share`` by layer.
 
-    The head with the largest is chosen by the clusters of even number and measured on the others: on those
-    by which it is chosen, the largest of several shares is larger than it is in truth.
+    The head with the largest share is chosen on the clusters of even number and measured on the others: where it
+    is chosen, the largest of several shares is biased upwards.
 
     Args:
         shares: [layers, queries, heads].

@@ -1,8 +1,8 @@
-"""What an evaluation is given: whatever predicts, and what it is to be measured on.
+"""What an evaluation is given: something that predicts, and the material to measure it on.
 
 An evaluation's file says in NEEDS what it uses of a model, and in SOURCE what the documents come from. The
-protocols below describe what an objective or a reference run may offer; `TrainedModel` has all of it, and passes
-it on to its objective. So a trained model and a reference run are measured alike.
+protocols below describe what an objective or a reference run may offer. `TrainedModel` has all these methods and
+passes the calls on to its objective, so trained models and reference runs are measured alike.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from seedbed.tasks.task import Task
 
 
 class Predictor(Protocol):
-    """Whatever predicts the next token."""
+    """It predicts the next token."""
 
     def log_probabilities(self, documents: Documents) -> NDArray[np.float64]:
         """Log probability of each token to come next, after every token of the documents.
 
         Returns:
             [tokens, vocabulary], in nats, in the order of ``documents.tokens``. A row sums to 1 after exp, or to 0
-            where the predictor holds what was read for impossible, as the language itself does.
+            if the predictor takes what was read for impossible, as the language itself can.
         """
         ...
 
 
 class Filler(Protocol):
-    """Whatever says which word a hole in a document holds, seeing both sides of it."""
+    """It predicts the word in a hole of a document, and sees both sides of the hole."""
 
     def fill(self, documents: Documents, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Log probability of each token at one place of each document, whose token is not looked at.
+        """Log probability of each token at one place of each document; the token at that place is not seen.
 
         Args:
             documents: One hole each.
@@ -49,12 +49,12 @@ class Filler(Protocol):
 
 
 class Infiller(Protocol):
-    """Whatever writes all that a hole holds, seeing both sides of it but not how much is missing."""
+    """It writes all words of a hole, and sees both sides of the hole but not how many words are missing."""
 
     def infill(
         self, documents: Documents, places: NDArray[np.int64], sizes: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Log probability that the hole of each document holds just the tokens that stand there.
+        """Log probability that the hole of each document holds exactly the tokens that are there.
 
         Args:
             documents: One hole each.
@@ -68,7 +68,7 @@ class Infiller(Protocol):
 
 
 class Continuer(Protocol):
-    """Whatever gives a document's rest a probability, each in its natural way."""
+    """It gives the rest of a document a probability, in its natural way."""
 
     def continuation(self, documents: Documents, starts: NDArray[np.int64]) -> NDArray[np.float64]:
         """Log probability of each token from ``starts`` on, given all before it.
@@ -84,10 +84,10 @@ class Continuer(Protocol):
 
 
 class Writer(Protocol):
-    """Whatever writes documents from scratch, token by token, each in its natural way."""
+    """It writes documents from scratch, token by token, in its natural way."""
 
     def beginning(self, documents: int) -> tuple[list[int], NextTokenScorer]:
-        """The tokens that so many documents begin with, and what follows them and all that is written behind."""
+        """The first tokens of this many documents, and a scorer of what follows them and each later token."""
         ...
 
 
@@ -98,7 +98,7 @@ class Context:
     Attributes:
         language: The full language, withheld pairs included.
         test: Documents of the full language, the same for every seed and run of a study.
-        seed: Of the run, for what an evaluation draws; 0 for a reference run.
+        seed: The seed of the run, for evaluations that draw; 0 for a reference run.
     """
 
     language: Language

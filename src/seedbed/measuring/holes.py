@@ -1,7 +1,7 @@
 """The cloze test: a word of a document is hidden, and predicted from what is on both sides (objectives 6.4).
 
-The same holes for every run and seed, and what is exactly true of them. How a model fills a hole is no matter of
-this module.
+It has the holes, the same for every run and seed, and their exact answers. It does not know how a model fills a
+hole.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from seedbed.randomness import stream
 Numbers = NDArray[np.float64]
 Names = NDArray[np.str_]
 
-#: Nats and probabilities that differ by less are the same but for rounding.
+#: Nats and probabilities that differ by less differ only by rounding.
 _SAME = 1e-9
 
 
@@ -71,10 +71,10 @@ class Holes:
 
     @cached_property
     def evidence(self) -> Names:
-        """[documents], which side of the hole says more of it: ``before`` or ``behind``.
+        """[documents], which side of the hole says more about it: ``before`` or ``behind``.
 
-        The side whose loss costs more: the divergence of what is left to tell from the truth, in nats. ``either``
-        where both cost the same, as where each side alone tells all.
+        It is the side whose loss costs more, in nats: the divergence of the prediction without it from the full
+        one. ``either`` if both cost the same, for example if each side alone decides the word.
         """
         holes = list(zip(self.sentences, self.places, strict=True))
         left = _words(self.language, [self.language.next_token(one[:place]) for one, place in holes])
@@ -86,21 +86,21 @@ class Holes:
 
 @lru_cache(maxsize=1)
 def draw_holes(language: Language, test: Documents, items: int) -> Holes:
-    """A word of the first sentence is hidden, all alike, in each of the first ``items`` test documents.
+    """Hide one word of the first sentence, all equally likely, in each of the first ``items`` test documents.
 
-    Never the period: then only the words of the language are candidates (objectives 6.4). What is known of the
-    holes is kept from one seed of a run to the next.
+    The period is never hidden, so only the words of the language are candidates (objectives 6.4). The holes and
+    their exact answers are kept from one seed of a run to the next.
     """
     documents = test.take(range(min(items, len(test))))
     return Holes(language, documents, stream(0, "cloze").integers(1, periods(documents, 1)[1]))
 
 
 def score_holes(holes: Holes, predicted: Numbers, condition: Mapping[str, Scalar]) -> Iterator[Observation]:
-    """How well the holes are filled: all of them, by slot, and by the side that says more of them.
+    """How well the holes are filled: all of them, by slot, and by the side that says more about them.
 
-    ``cloze_loss`` is the right word's, ``cloze_language_loss`` that of the exact posterior, in nats, and
-    ``cloze_divergence`` KL(posterior ‖ predicted). ``cloze_agreement`` is the share of holes whose most probable
-    word is also the posterior's, or one of them where it has several.
+    ``cloze_loss`` is the loss of the right word, ``cloze_language_loss`` its loss by the exact posterior, in nats,
+    and ``cloze_divergence`` is KL(posterior ‖ predicted). ``cloze_agreement`` is the share of holes whose most
+    probable word is also the posterior's, or one of them where it has several.
 
     Args:
         holes: The holes.
@@ -122,7 +122,7 @@ def score_holes(holes: Holes, predicted: Numbers, condition: Mapping[str, Scalar
 
 @contextmanager
 def count_documents_read(model: object) -> Iterator[list[int]]:
-    """While it lasts, how many documents each forward of a network reads; a reference run has none."""
+    """Inside the block, count the documents that each forward of a network reads; a reference run has none."""
     read: list[int] = []
     if not isinstance(model, TrainedModel):
         yield read
@@ -156,9 +156,9 @@ def _words(language: Language, probabilities: list[Numbers]) -> Numbers:
 
 
 def _slot(language: Language, state: int, word: int) -> str:
-    """What a word is where a state expects it; where several slots are possible, the word tells.
+    """The slot of a word in a state that expects it; if several slots are possible, the word decides.
 
-    Of these, one that no state expects alone is what is left where the word fits none of the others.
+    A slot that no state expects alone is chosen if the word fits none of the other slots.
     """
     possible = language.slots[state].split(" or ")
     alone = [slot for slot in possible if slot in language.slots]
@@ -167,9 +167,9 @@ def _slot(language: Language, state: int, word: int) -> str:
 
 
 def _beliefs(language: Language, last: int) -> list[Numbers]:
-    """[S] by place up to the last: how likely each state is there, of sentences that go so far: a forward pass.
+    """[S] by place up to the last: the probability of each state there and of a sentence that long; forward sums.
 
-    A sentence begins at place 1; before it, at ``<bos>``, there is nothing to say.
+    A sentence begins at place 1; before it is only ``<bos>``.
     """
     inside = language.probability.copy()
     inside[:, PERIOD] = 0.0
@@ -181,9 +181,9 @@ def _beliefs(language: Language, last: int) -> list[Numbers]:
 
 
 def _behind(language: Language, sentence: Tokens, place: int, belief: Numbers) -> Numbers:
-    """[V], how likely each token is at a place of the first sentence together with all behind it.
+    """[V], the probability of each token at a place of the first sentence together with all tokens after it.
 
-    What comes before is hidden; only ``belief``, [S], is known, which depends on the number of words there.
+    The words before the place are hidden; only ``belief``, [S], is known, which depends on their number.
     """
     possible = np.flatnonzero(belief)
     weights, states = belief[possible, None] * language.probability[possible], language.next_state[possible]

@@ -1,7 +1,7 @@
-"""What the evaluations of recall ask, and what a model answers (recurrence 5).
+"""The questions of the evaluations of recall, and the answers of a model (recurrence 5).
 
-The questions of a distance come from a stream of their own, so that every run and every evaluation that asks for
-the same gets the same.
+The questions of each distance come from a stream of their own, so they are the same for every run and every
+evaluation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Questions:
 
     Attributes:
         tokens: [questions, distractors + 2]: the key among the distractors, the query last.
-        keys: [questions], what is asked for; every key as often as any other.
+        keys: [questions], the right answers; every key equally often.
     """
 
     tokens: Tokens
@@ -45,7 +45,7 @@ class Questions:
 
 
 def ask(context: TaskContext, distractors: int, items: int, before: int = 0) -> Questions:
-    """So many questions with so many distractors, some of them before the key.
+    """Questions with this many distractors, ``before`` of them before the key.
 
     Raises:
         ValueError: the task is another one.
@@ -58,7 +58,7 @@ def ask(context: TaskContext, distractors: int, items: int, before: int = 0) -> 
 
 
 def questions_each(context: TaskContext) -> int:
-    """How many questions are asked of one kind: as many as there are test documents, the same for every key."""
+    """How many questions of a kind are asked: as many as test documents, rounded down to equally many per key."""
     return max(1, len(context.test) // recall.KEYS) * recall.KEYS
 
 
@@ -69,7 +69,7 @@ def answers(model: Predictor, asked: Questions) -> NDArray[np.float64]:
 
 
 def readable(model: Predictor, distractors: Iterable[int]) -> list[int]:
-    """The numbers of distractors that a model can read with key and query: its position table may end before."""
+    """The numbers of distractors that a model can read with key and query; a position table may be too short."""
     longest = longest_document(model.network) if isinstance(model, TrainedModel) else None
     return [number for number in distractors if longest is None or number + 2 <= longest]
 
@@ -80,7 +80,7 @@ def losses(predicted: NDArray[np.float64], keys: Tokens) -> NDArray[np.float64]:
 
 
 def require_rising(**numbers: tuple[int, ...]) -> None:
-    """Refuse an option that is no list of rising numbers from 0.
+    """Refuse an option that is no list of rising numbers, none below 0.
 
     Raises:
         ValueError: the list is empty, or a number is negative or not above the one before it.

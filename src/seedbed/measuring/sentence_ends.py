@@ -12,7 +12,7 @@ def periods(documents: Documents, number: int) -> tuple[Tokens, Tokens]:
     """Where the sentence of that number, from 1, ends.
 
     Returns:
-        [found], the documents that have so many sentences, and [found], the place of the period in each.
+        [found], the documents that have this sentence, and [found], the place of its period in each.
     """
     closed = np.cumsum(documents.tokens == PERIOD)
     before = np.concatenate([[0], closed])[documents.offsets[:-1]]

@@ -1,4 +1,4 @@
-"""A trained model as an evaluation sees it: network and predictions, and what the training read and logged."""
+"""A trained model as an evaluation sees it: network, predictions, training corpus and log."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from seedbed.randomness import torch_stream
 class TrainedModel:
     """A network with the objective and the corpus it was trained on, and the log of its training.
 
-    What the network predicts is read as its objective reads it, so the methods below are those of the objective.
-    The configuration sees to it that an evaluation asks for none that the objective lacks. ``initialisation`` is
-    the seed of the stream of the first weights; None where training began with those of another run.
+    The objective turns what the network computes into predictions, so the methods below call those of the
+    objective. The configuration ensures that an evaluation only calls methods that the objective has.
+    ``initialisation`` is the seed of the stream of the initial weights; None if the training began with the
+    weights of another run.
     """
 
     network: nn.Module
@@ -36,7 +37,7 @@ class TrainedModel:
 
     @cached_property
     def corpus(self) -> Documents:
-        """What the training read; few evaluations ask for it, and of some tasks it is large."""
+        """The training corpus; it is read only when used, since few evaluations do and it can be large."""
         return self.read_corpus()
 
     def parameters(self) -> int:

@@ -10,9 +10,9 @@ from seedbed.measuring.context import Predictor
 
 
 def hits(model: Predictor, test: SentencePrefixes) -> NDArray[np.float64]:
-    """[documents], 1 where the right form is more probable than the wrong one, 0 where it is less, else one half.
+    """[documents], 1 if the right form is more probable than the wrong one, 0 if it is less, else one half.
 
-    NaN where neither has any probability.
+    NaN if neither has any probability.
     """
     predicted = model.log_probabilities(test.documents)[test.documents.offsets[1:] - 1]
     each = np.arange(len(test.documents))

@@ -29,7 +29,7 @@ def attention_layers(network: nn.Module) -> list[SelfAttention]:
     """The layers of self-attention, in the order of their definition.
 
     Raises:
-        ValueError: there is none.
+        ValueError: the network has no such layer.
     """
     found = [layer for layer in network.modules() if isinstance(layer, SelfAttention)]
     if not found:

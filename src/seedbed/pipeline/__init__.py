@@ -1,1 +1,1 @@
-"""Pipeline: configuration, fingerprints, storage and provenance. It carries results and computes none."""
+"""Pipeline: the plan and its jobs, fingerprints, storage and provenance. Models and measures are elsewhere."""

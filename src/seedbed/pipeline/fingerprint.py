@@ -1,6 +1,6 @@
 """Fingerprints: one hash of everything that determines a result.
 
-Values, code, versions and inputs go in; code by meaning, so that a comment, a docstring or a reformatting changes
+It covers values, code, versions and inputs. Code counts by meaning: comments, docstrings and formatting change
 nothing. Snakemake compares the hash, and every result carries it.
 """
 
@@ -18,11 +18,11 @@ from pathlib import Path
 from seedbed.configuration.plugins import PACKAGE, parse
 from seedbed.configuration.yaml import ConfigError
 
-#: What numbers computed here depend on, beside our own code.
+#: The libraries that computed numbers depend on.
 COMPUTING = ("numpy", "torch")
 #: The sentences of error messages, which decide no result: to reword one must not retrain what may raise it.
 MESSAGES = "seedbed.messages"
-#: What verdicts and the page depend on.
+#: The libraries that verdicts and pages depend on.
 REPORTING = ("jinja2", "matplotlib", "numpy", "pandas", "scipy")
 
 
@@ -75,7 +75,7 @@ def code(modules: tuple[str, ...]) -> dict[str, str]:
 
 
 def closure(modules: Iterable[str]) -> dict[str, Path]:
-    """Every module of this package that the given ones import, directly or not, with packages on the way.
+    """Every module of this package that the given ones import, directly or not, and the packages that hold them.
 
     Raises:
         ModuleNotFoundError: one of the given modules does not exist.
@@ -105,7 +105,7 @@ def _file(name: str) -> Path | None:
 
 @cache
 def _imports(path: Path) -> tuple[str, ...]:
-    """Names that a file's imports may mean; those that are no module are sorted out by `_file`."""
+    """The names of modules that a file may import; `_file` leaves out those that are no modules."""
     names: list[str] = []
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):

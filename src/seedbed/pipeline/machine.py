@@ -19,7 +19,7 @@ def machine() -> dict[str, str]:
 
 
 def processor() -> str:
-    """The processor's model name, or "unknown" where the system does not say."""
+    """The processor's model name, or "unknown" if the system does not say."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

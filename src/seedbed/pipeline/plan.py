@@ -1,7 +1,7 @@
 """The plan: the jobs of a build as a list of values, made from the configuration.
 
-The Snakefile and the commands both ask here, so that a job can refuse a fingerprint that is not its own. Parsing
-the workflow must be quick: nothing here imports torch or pandas.
+Both the Snakefile and the commands use it, so a job can refuse a fingerprint that is not its own. Parsing the
+workflow must be quick: nothing here imports torch or pandas.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Plan:
 
     @cached_property
     def observations(self) -> Observations:
-        """The one table."""
+        """The table of all observations."""
         return Observations((*self.measurements, *self.demonstrations))
 
     @cached_property
@@ -114,12 +114,12 @@ class Plan:
 
     @cached_property
     def timings(self) -> Timings:
-        """What every training cost."""
+        """The cost of every training."""
         return Timings(self.trainings)
 
     @cached_property
     def comparison(self) -> Comparison:
-        """This build beside the reference."""
+        """The comparison of this build with the reference."""
         return Comparison(self.observations, self.verdicts, self.timings, tuple(self.watched), self.references)
 
     @cached_property
@@ -165,7 +165,7 @@ class Plan:
         """The job that writes a file.
 
         Raises:
-            JobError: there is none.
+            JobError: no job writes it.
         """
         try:
             return self._by_output[Path(output)]
@@ -230,7 +230,7 @@ class Plan:
             source = TaskSource(entry.task.task, entry.task.options)
         return Demonstration(name, entry, source, self.configuration.demonstration_seeds(name))
 
-    # What is wanted beside observations.
+    # What is needed besides observations.
 
     @cached_property
     def claims(self) -> Claims:
@@ -246,7 +246,7 @@ class Plan:
 
     @cached_property
     def references(self) -> dict[str, str]:
-        """The studies that a build is compared in, each with the hash of its reference; a quick build in none."""
+        """The studies that have a reference, each with the hash of its file; none in a quick build."""
         return {} if self.configuration.quick else contents([*self.configuration.studies, DEMONSTRATIONS])
 
     @property
@@ -263,16 +263,16 @@ class Plan:
     # What is left to do.
 
     def pending(self) -> list[Job]:
-        """The jobs whose results are missing, or of other code, values or inputs than the present ones."""
+        """The jobs whose results are missing, or made by other code, values or inputs than the present ones."""
         return [job for job in self.jobs if is_pending(job)]
 
     def stale(self) -> list[Path]:
-        """The results that exist and are of other code, values or inputs than the present ones."""
+        """The results that exist, but were made by other code, values or inputs than the present ones."""
         return [path for job in self.pending() for path in job.outputs if path.exists()]
 
 
 def compute(jobs: list[Job], asked: str) -> None:
-    """Compute some jobs, which the workflow asked for with a fingerprint; of several, those that are pending.
+    """Compute the jobs that the workflow asks for with a fingerprint; of several, only those that are pending.
 
     Raises:
         JobError: code or configuration changed since the workflow was read.
@@ -305,10 +305,10 @@ def _homes(claims: Mapping[str, Claim]) -> dict[str, set[str]]:
 
 
 def check(configuration: Configuration) -> None:
-    """Compile every grammar and build every plug-in's Options, which checks how they hang together.
+    """Compile every grammar and build every plug-in's Options, which checks relations between their values.
 
     Raises:
-        ConfigError: a grammar means nothing, or a plug-in refuses its options; everything that is wrong at once.
+        ConfigError: a grammar is invalid, or a plug-in refuses its options; it lists everything that is wrong.
     """
     languages = [partial(_compile, name, grammar) for name, grammar in configuration.languages.items()]
     options = [

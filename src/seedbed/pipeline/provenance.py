@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def provenance(fingerprints: Mapping[str, str], timings: pa.Table) -> dict[str, dict[str, str]]:
-    """What the index lists at its end, by heading: fingerprints, versions and the machines that trained.
+    """The end of the index, by heading: fingerprints, versions and the machines that trained.
 
     Args:
-        fingerprints: By the name of what carries it.
+        fingerprints: The name of each result → its fingerprint.
         timings: The table of timings, where each training notes its machine.
     """
     machines = {metric: _texts(timings, metric) for metric in machine()}

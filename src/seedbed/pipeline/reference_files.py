@@ -1,6 +1,6 @@
 """The reference: the committed observations of a full build, one file a study, to compare later builds with.
 
-This module reads and writes it; what moved is decided in `statistics.reference`.
+This module reads and writes it; `statistics.comparison` decides what moved.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WATCHED = Path("config") / "watched.yaml"
 FOLDER = Path("results") / "reference"
 SENTINELS = FOLDER / "sentinels.parquet"
 _ENVIRONMENT = "environment"
-#: What decides a training's last digits beside the libraries, as `provenance.machine` names it.
+#: What decides a training's last digits beside the libraries, as `machine.machine` names it.
 _MACHINE = ("architecture", "vector_instructions")
 
 
@@ -39,7 +39,7 @@ class _Strict(BaseModel):
 
 
 class Watched(_Strict):
-    """One cell of the table of observations that CI decides on."""
+    """One number of the table of observations that `make check` decides on."""
 
     study: Name
     run: Name
@@ -48,7 +48,7 @@ class Watched(_Strict):
 
 
 class WatchedFile(_Strict):
-    """config/watched.yaml: so few numbers that each is worth a look when it moves."""
+    """config/watched.yaml: few numbers, so that each can be looked at if it moves."""
 
     watched: Annotated[list[Watched], Field(max_length=60)]
 
@@ -107,7 +107,7 @@ def environment(machines: Sequence[Mapping[str, object]]) -> dict[str, str]:
 def write(path: Path, table: pa.Table, made: Mapping[str, str]) -> None:
     """Write rows of observations as a reference; ``made`` is the environment that made them.
 
-    Fingerprints stay behind: a reference holds whatever the code that computes the same recipe.
+    Fingerprints are left out: a reference is valid for any code that computes the same recipe.
     """
     kept = table.drop_columns(["fingerprint"])
     storage.write_table(path, kept, "", {_ENVIRONMENT: json.dumps(made, sort_keys=True)})

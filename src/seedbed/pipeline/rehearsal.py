@@ -1,8 +1,8 @@
-"""A rehearsal of a build: what it will train and measure, on a handful of documents, before any job.
+"""A rehearsal of a build: before any job, it trains and measures everything on a few documents.
 
-Much that is wrong shows only where plug-ins, options and languages meet: a prompt with an unknown word, a claim
-about a metric that nothing measures, a model whose forward fails. Here it shows within seconds and as a message,
-not after an hour in the log of a job. What is built already needs no rehearsal.
+Many mistakes show only when plug-ins, options and languages meet: a prompt with an unknown word, a claim about a
+metric that nothing measures, a model whose forward fails. The rehearsal finds them within seconds, not after an
+hour in the log of a job. What is built already is not rehearsed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from seedbed.pipeline.table import Row, observation_table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Documents of each split: enough that every slot and a withheld sentence may be expected among them.
+#: Documents of each split: enough to expect every slot and a withheld sentence among them.
 _FEW = 64
 
 
@@ -44,8 +44,8 @@ def rehearse(plan: Plan) -> None:
     """Train and measure with a few documents and one epoch and seed, keep nothing, and compare with the claims.
 
     Raises:
-        ConfigError: a training, an evaluation or a figure fails, or a claim is about what none measures;
-            everything that is wrong at once.
+        ConfigError: a training, an evaluation or a figure fails, or nothing measures what a claim is about; it
+            lists everything that is wrong.
     """
     parts = plan.observations.parts
     fresh = [one for one in parts if is_pending(one)]
@@ -53,7 +53,7 @@ def rehearse(plan: Plan) -> None:
     small = Plan(_shortened(plan, fresh))
     with _temporary_folder():
         together(partial(_compute, [job]) for job in small.corpora)
-        # Runs that begin with another's weights come after it; none begins with those of one that does so itself.
+        # Runs that begin with another's weights come after it; that other one begins with weights of its own.
         for begun in (False, True):
             together(partial(_compute, [job]) for job in small.trainings if bool(job.start) == begun)
         together(partial(_compute, jobs) for jobs in _by_evaluation(small.measurements))
@@ -87,14 +87,14 @@ def _wanted(plan: Plan) -> list[Wanted]:
 
 
 def _compute(jobs: Iterable[Job]) -> None:
-    """Compute some jobs; the first that fails speaks for all."""
+    """Compute some jobs, up to the first that fails."""
     for job in jobs:
         with plugins.errors_at(job.place):
             job.compute()
 
 
 def _by_evaluation(measurements: Iterable[Measurement]) -> Collection[list[Measurement]]:
-    """The measurements of each evaluation of a study, which fail alike."""
+    """The measurements by study and evaluation: those of one evaluation fail for the same reason."""
     found: dict[tuple[str, str], list[Measurement]] = {}
     for one in measurements:
         found.setdefault((one.study, one.evaluation), []).append(one)
@@ -122,7 +122,7 @@ def _seen(measured: Mapping[Measurement | Demonstration, list[Row]]) -> Iterator
 
 
 def _shortened(plan: Plan, fresh: Collection[Job]) -> Configuration:
-    """The configuration with nothing but what is not built, few documents, and one epoch and seed."""
+    """The configuration of what is not built yet, with few documents, one epoch and one seed."""
     configuration = plan.configuration
     short = copy.copy(configuration)
     short.overrides = configuration.overrides | {"seeds": 1}

@@ -1,7 +1,7 @@
-"""Files of results: written whole or not at all, and read only where they are what the reader expects.
+"""Files of results: written whole or not at all, and read only if they are what the reader expects.
 
-Every file carries the fingerprint of the job that made it. This module knows formats and paths' contents, never
-what a number means.
+Every file carries the fingerprint of the job that made it. This module knows file formats, but not what a number
+means.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import torch
 
-#: Raised by hand when the meaning of a file changes; part of every fingerprint.
+#: Part of every fingerprint. Raise it when the meaning of a file changes.
 FORMAT = 2
 _KEY = "seedbed"
-#: More bytes than the header of a safetensors file may have; a length above is that of a foreign file.
+#: The most bytes of a safetensors header; a file that names more is not one of ours.
 _HEADER = 100_000_000
 
 
@@ -59,7 +59,7 @@ def atomic(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Errors of the system name the file that is written: where the disk is full, they name none."""
+    """Errors of the system name the file that is written; that of a full disk does not do so by itself."""
     try:
         yield
     except OSError as error:
@@ -149,8 +149,8 @@ def read_weights(path: Path, fingerprint: str) -> dict[str, torch.Tensor]:
 def carries(path: Path, fingerprint: str) -> bool:
     """Whether a file of any of our formats is whole and carries this fingerprint, without reading it all.
 
-    A parquet footer, a safetensors header and a page's head hold it as plain text, so looking at both ends of
-    the file is enough: no library is imported, and hundreds of files take milliseconds.
+    A parquet footer, a safetensors header and a page's head hold it as plain text, so it is enough to look at both
+    ends of the file. This imports no library, and hundreds of files take milliseconds.
     """
     try:
         with path.open("rb") as file:

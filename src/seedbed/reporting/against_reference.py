@@ -1,4 +1,4 @@
-"""This build beside the reference on a page: a sentence, and what moved or is watched as a table."""
+"""The comparison with the reference on a page: a sentence, and a table of what moved or is watched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from seedbed.reporting.tables import CLAIMS, Column, Link, Links, Status, Table, Value, address
 from seedbed.statistics.comparison import ComparedItem
 
-#: Rows that moved and decide nothing are many on another processor; the page shows some of them.
+#: On another processor many rows move and decide nothing; the page shows some of them.
 _MOST = 100
 
 
@@ -54,7 +54,7 @@ def _summary(compared: Sequence[ComparedItem], moved: Sequence[ComparedItem]) ->
         else "libraries or processor differ from those of the reference, so that decides nothing"
     )
     failed = sum(one.failed for one in compared)
-    outcome = f"{failed} of the checks that decide failed" if failed else "no check that decides failed"
+    outcome = f"{failed} of the deciding checks failed" if failed else "no deciding check failed"
     words = (
         f"Compared with the [[reference]], {outcome}. Of the observations with the same recipe and seed, {same} "
         f"are the same to a millionth and {len(moved)} are not: {rule}."

@@ -1,4 +1,4 @@
-"""Differences between runs beside those between seeds: what a change of structure is worth.
+"""Differences between runs compared with those between seeds: what a change of structure is worth.
 
 Runs are compared seed by seed, since a seed has the same corpus and order in all of them.
 """
@@ -35,7 +35,7 @@ def chance(results: Results, runs: Sequence[ShownRun], perplexity: Measure, exce
         answer=f"{compared.words()} Another [[seed]] has another corpus, initialisation and order. Runs are "
         "compared seed by seed, with the same corpus and order, so much of the noise cancels. An interval that "
         "does not contain 0 shows a difference. These are 95 % intervals, not corrected for multiple comparisons. "
-        "All runs share one test set, and another one would move them together; the [[excess]] subtracts the "
+        "All runs share one test set, and another test set would move them together; the [[excess]] subtracts the "
         "language’s own loss, which removes most of this.",
         panels=panels,
         table=table,

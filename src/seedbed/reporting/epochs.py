@@ -27,7 +27,7 @@ def epochs(results: Results, floor: Mark | None, runs: Sequence[ShownRun] | None
 
     Args:
         results: The study's results.
-        floor: What all curves are read against.
+        floor: The line that all curves are compared with.
         runs: The panels; none: all trained runs.
     """
     chosen = results.trained if runs is None else tuple(runs)
@@ -51,11 +51,11 @@ def epochs(results: Results, floor: Mark | None, runs: Sequence[ShownRun] | None
     return Figure(
         name="epochs",
         question="How does perplexity fall with training?",
-        answer=f"The validation loss is lowest after {_best(results, chosen)}: the [[best epoch]] of a seed, "
-        "which has a ring and whose weights are tested. Each panel shows a run, all on the same axes: a thin "
-        "curve for each seed, and their mean as a thick one, after each pass through the training corpus. The "
-        "dashed line is the exact floor of the test set; the floor of the validation set differs a little. "
-        "The learning rate is the one at the end of each epoch.",
+        answer=f"The validation loss is lowest after {_best(results, chosen)}. This is the [[best epoch]] of a "
+        "seed; it has a ring, and its weights are tested. Each panel shows one run after each pass through "
+        "the training corpus, all on the same axes: a thin curve for each seed and a thick one for their "
+        "mean. The dashed line is the exact floor of the test set; the floor of the validation set differs a "
+        "little. The learning rate is the one at the end of each epoch.",
         panels=tuple(panels),
         table=_table(results, chosen, count),
         measures=(BEST_EPOCH, *(_at(metric, epoch) for metric in METRICS for epoch in range(1, count + 1))),

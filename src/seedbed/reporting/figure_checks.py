@@ -1,6 +1,6 @@
 """Figures checked before a build: what they look up must be measured, and the runs that they name must exist.
 
-A figure with a misspelt metric would be empty on the page, after hours, and nothing would say so.
+Without this check, a figure with a misspelt metric would be empty on the page, and no message would say so.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def check_figures(results: Results) -> None:
     """Compare what a study's figures look up with what there is; every mistake is named at once.
 
     Args:
-        results: The observations of all runs and demonstrations of the study, be it of a few documents and one
-            seed: numbers in conditions are not compared, and a word only if a known one is near to it.
+        results: The observations of all runs and demonstrations of the study; a few documents and one seed are
+            enough: numbers in conditions are not compared, and a word only if a known one is near to it.
 
     Raises:
         ValueError: a figure looks up a metric, the keys of a condition or a run that the study does not have, or

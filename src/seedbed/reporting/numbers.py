@@ -1,4 +1,4 @@
-"""How the page writes numbers: the one place that rounds, and the words for what is no number."""
+"""How pages write numbers: the only place that rounds, and the words for what is not a number."""
 
 from __future__ import annotations
 

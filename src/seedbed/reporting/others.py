@@ -1,6 +1,6 @@
-"""Every measure that no figure of a study shows yet, so that nothing measured stays unseen.
+"""Every measure that no figure of a study shows, so that all measurements can be seen.
 
-A study without a file of figures is shown by these alone; of one with a file the page shows their tables. What the
+A study without a file of figures has only these; for a study with a file the page shows their tables. What the
 figure of a metric looks like follows from its conditions: lines over a number, bars over words, a heat map over
 several conditions, rows of dots otherwise.
 """
@@ -167,7 +167,7 @@ def _numbers(results: Results, measures: Sequence[Measure]) -> tuple[Figure, ...
         Figure(
             "single-numbers",
             "Numbers without seeds",
-            "What was measured once, of a [[run]] that has no [[seed]], and what is a text.",
+            "Values of [[run]]s without a [[seed]], and values that are texts.",
             (),
             Table(f"{results.study.name}-single-numbers", columns, tuple(rows), units),
             tuple(measures),

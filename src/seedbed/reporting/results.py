@@ -1,7 +1,7 @@
-"""What the page reads: the studies it shows, and the table of observations by run, seed and measure.
+"""What a page reads: the studies that it shows, and the observations by run, seed and measure.
 
-Only planned cells are looked up: a seed that was taken out of the configuration is never averaged in, and one
-that is missing from the table is none, not NaN.
+Only planned seeds are looked up: one that was taken out of the configuration is never averaged in, and the value
+of one that is missing from the table is None, not NaN.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class Measure:
         metric: The metric that it reads.
         unit: How `numbers.number` writes it.
         condition: The condition of the observation.
-        exponentiated: Whether it is shown as exp of the metric: a perplexity, whose interval is formed on nats.
-        training: Whether it is about training, which a reference run has none of.
+        exponentiated: Whether it is shown as exp of the metric: a perplexity, whose interval is computed on nats.
+        training: Whether it is about training, so that reference runs do not have it.
     """
 
     key: str
@@ -137,7 +137,7 @@ class Reading:
 
     @property
     def independent(self) -> int:
-        """Of how many independent items the mean is, where all are 0 or all are 1: `observations.mean` says it."""
+        """The number of independent items, if all are 0 or all are 1; see `observations.mean`."""
         return round(1 / (2 * self.item_error) - 1) if self.item_error else self.n or 0
 
 
@@ -290,8 +290,8 @@ class Results:
     def interval(self, run: ShownRun, measure: Measure) -> Interval:
         """The 95 % interval over the measured seeds.
 
-        It is Student's t, but for shares where all seeds are 0 or all are 1: there it is that of one test set. One
-        seed has none, whatever it scores.
+        It is Student's t. Only for shares, if all seeds are 0 or all are 1, it is the interval of one test set.
+        One seed has none.
         """
         cells = [cell for cell in self.readings(run, measure).values() if cell]
         values = [cell.value for cell in cells]

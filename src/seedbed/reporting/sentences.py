@@ -1,4 +1,4 @@
-"""Numbers for the sentences of figures and for what their rows are read against: looked up, never typed."""
+"""Numbers for the sentences of figures and for their lines of reference: looked up, never typed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from seedbed.reporting.results import Measure, Results, ShownRun, finite
 
 
 def common(results: Results, measure: Measure) -> float | None:
-    """The first measured value of what is the same for all runs, since it belongs to the test set."""
+    """A measure that is the same for all runs, since it belongs to the test set: the first measured value."""
     for run in results.study.runs:
         for value in finite(results.values(run, measure)):
             return value

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from seedbed.reporting.numbers import NOT_MEASURED, PERCENT, ends, number
 from seedbed.statistics.intervals import Interval
 
-#: What a reference run has of seeds and training.
+#: The value of a reference run in columns about seeds and training.
 NONE = "none"
 
 #: The page of all claims, which other pages lead to.
@@ -46,7 +46,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Link:
-    """Words that lead to a place of the page; no address leaves them plain."""
+    """Words that lead to a place of the page; without an address they are plain text."""
 
     words: str
     address: str = ""
@@ -121,7 +121,7 @@ class ShownCell:
 
     Attributes:
         text: Its text.
-        sort: What it sorts by, where its text does not say that: "0.99" says it, "6.6 × 10⁻⁵" does not.
+        sort: What it sorts by, if its text is not enough: "0.99" is, "6.6 × 10⁻⁵" is not.
         numeric: Whether it is a number.
         kind: ``strip``, ``links``, ``status`` or ``folded`` where it is more than its text.
         value: What it shows.
@@ -141,7 +141,7 @@ class Table:
     Attributes:
         name: The name of its file when downloaded, without the ending.
         columns: The columns.
-        rows: The rows, a value a column.
+        rows: The rows, with a value for each column.
         units: The unit of each row; needed only with a column of unit ``row``.
         anchors: The id of each row, where other parts of the page lead to them.
     """

@@ -1,7 +1,7 @@
-"""The claims on a page: what the lectures say, what the observations say of it, and where to see that.
+"""The claims on a page: what they say, what the observations say about it, and where to see that.
 
-Counts are made from the verdicts and from nothing else. What repeats another claim is shown and not counted; what
-holds by construction is shown apart, for it is no evidence.
+Counts come from the verdicts alone. Claims that repeat another one are shown and not counted; those that hold by
+construction are shown apart, since they are no evidence.
 """
 
 from __future__ import annotations
@@ -190,11 +190,10 @@ def chance(judged: Judged) -> str:
     compatible = sum(one.compatible for one in judged.counted)
     wrong = expected_wrong(judged.counted)
     return (
-        f"{decided} of them are decided, {open_to} of these by numbers that depend on the [[seed]]s. For "
-        f"{open_to - compatible} of these, chance alone would get at most about {wrong:.1f} wrong: each is "
-        f"wrong in at most {100 * ALPHA:g}{PERCENT} of cases. The other {compatible} are single numbers that "
-        "are reproduced, which means that they are compatible with ours; a number that is a little off can be "
-        "compatible too."
+        f"{decided} of them are decided, {open_to} by numbers that depend on the [[seed]]s. Of these {open_to}, "
+        f"{compatible} are single numbers that are reproduced: they are compatible with ours, and a number that "
+        f"is a little off can be compatible too. Each of the other {open_to - compatible} is wrong by chance in "
+        f"at most {100 * ALPHA:g}{PERCENT} of cases, so at most about {wrong:.1f} of them are wrong."
     )
 
 

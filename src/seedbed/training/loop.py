@@ -1,8 +1,8 @@
 """The training loop: the same for every model and objective.
 
-It knows an objective as `examples` and `loss`, a model as a module, documents as `Documents`; it reads and writes
-no file. One thread, named streams and deterministic algorithms: the same machine gives the same bytes. A model or
-an objective may also draw from global generators, as `nn.Dropout` does: in a training these are a stream too.
+It calls an objective's `examples` and `loss` and a model's forward, and it reads and writes no file. With one
+thread, named streams and deterministic algorithms, the same machine gives the same bytes. A model or an objective
+may also draw from global generators, as `nn.Dropout` does: in a training these are a stream too.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def train(
     """Train a model from its initialisation stream, or from given weights.
 
     A step's loss that is not finite ends the training: a diverged run is a result. Its weights are those of the
-    best epoch before, or the initial ones; its log ends with the loss that was not finite. If the very last step
+    best epoch so far, or the initial ones; its log ends with the loss that is not finite. If the last step of all
     makes weights that are not finite, only the validation loss shows it.
 
     Args:

@@ -32,7 +32,7 @@ class Demonstration:
         name: Its name in config/demonstrations.yaml.
         entry: What that file says of it.
         source: The language or task that it is about, if it names one.
-        seeds: Its streams; the one None where it draws nothing.
+        seeds: The seeds of its streams; only None if it draws nothing.
     """
 
     OUTPUTS = (f"results/observations/{DEMONSTRATIONS}/{{topic}}.parquet",)
@@ -69,7 +69,7 @@ class Demonstration:
 
     @cached_property
     def _values(self) -> dict[str, object]:
-        """What its observations depend on: everything but its words and how many streams it has."""
+        """What its observations depend on: all of its entry except texts and the number of seeds."""
         own = self.entry.model_dump(mode="json", exclude={"title", "lead", "seeds", "rebuilt"})
         return {"demonstration": own, "source": self.source and self.source.values}
 
@@ -98,14 +98,14 @@ class Demonstration:
         write_rows(self.outputs[0], found, self.fingerprint)
 
     def observe(self, seed: int | None) -> Iterable[Observation]:
-        """What it yields with one stream; the same whatever was demonstrated before."""
+        """Its observations with one stream, independent of what was demonstrated before."""
         module = plugins.load(DEMONSTRATIONS, self.entry.kind)
         arguments = {need: self._argument(need, seed) for need in needs(self.entry.kind)}
         found: Iterable[Observation] = module.demonstrate(module.Options(**self.entry.options), **arguments)
         return found
 
     def _argument(self, need: str, seed: int | None) -> object:
-        """What it is given for one of its needs, made anew for each stream."""
+        """The argument for one of its needs, made anew for each stream."""
         if need == "rng":
             return stream(self._drawn_by(seed), f"demonstration {self.name}")
         assert self.source, f"{self.place}: the configuration sees to it that {need} has a source"
@@ -119,7 +119,7 @@ class Demonstration:
         return self.source.loaded
 
     def _network(self, values: Values, seed: int) -> nn.Module:
-        """An untrained network, with the weights with which a training of that seed begins."""
+        """An untrained network with the initial weights of a training of that seed."""
         from seedbed.models.initialisation import fill
         from seedbed.randomness import torch_stream
 

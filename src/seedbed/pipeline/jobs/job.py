@@ -18,7 +18,7 @@ RESULTS = Path("results")
 
 
 class JobError(SeedbedError):
-    """A job was asked for what the present configuration and code do not ask for."""
+    """A job was requested that the present configuration and code do not have."""
 
 
 class Job(Protocol):
@@ -41,7 +41,7 @@ class Job(Protocol):
 
     @property
     def place(self) -> str:
-        """Where the configuration asks for it, for error messages."""
+        """The place in the configuration that it comes from, for error messages."""
         ...
 
     def compute(self) -> None:
@@ -55,7 +55,7 @@ class Job(Protocol):
 
 
 def is_pending(job: Job) -> bool:
-    """Whether an output is missing, broken, or of other code, values or inputs than the present ones."""
+    """Whether an output is missing, broken, or made by other code, values or inputs than the present ones."""
     return not all(storage.carries(path, job.fingerprint) for path in job.outputs)
 
 

@@ -1,4 +1,4 @@
-"""One measurement: an evaluation of a run, all its seeds in one process, since to start Python takes long."""
+"""One measurement: an evaluation of all seeds of a run, in one process, since starting Python takes long."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ReferenceRun:
-    """A run without training, measured beside the trained ones; it has no seed.
+    """A run without training, measured like the trained ones; it has no seed.
 
     Attributes:
         entry: What the study file says of the run.
@@ -105,7 +105,7 @@ class Measurement:
         return {one.seed: self._hashes(one) for one in self.measured}
 
     def _hashes(self, measured: Training | ReferenceRun) -> dict[str, str]:
-        # The kind and not the name: a renamed entry measures the same.
+        # The kind, not the name: a renamed entry measures the same.
         values = {"evaluation": self.entry.kind, "options": self.entry.options}
         inputs = [measured] if isinstance(measured, Training) else measured.inputs
         return {

@@ -1,4 +1,4 @@
-"""The pages: one HTML file each, made from tables alone, and each there as soon as its own results are."""
+"""The pages: one HTML file each, made from tables alone, and built as soon as its own results are there."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TEMPLATES = ROOT / "report"
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What every page shows of the configuration: the names and titles of all, and of some studies their runs.
+    """What pages show of the configuration: the titles of all studies, and the runs of some.
 
     Attributes:
         configuration: The configuration.
@@ -105,7 +105,7 @@ class Shown:
         values = {
             "titles": [(name, study.title) for name, study in configuration.studies.items()],
             "studies": {name: configuration.studies[name].model_dump(mode="json") for name in names},
-            # In order, which is that of the page.
+            # A list, since the page keeps their order.
             "runs": [
                 (name, run, configuration.seeds(name, run)) for name in names for run in configuration.runs(name)
             ],

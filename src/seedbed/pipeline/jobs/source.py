@@ -41,7 +41,7 @@ class LanguageSource:
         """The language.
 
         Raises:
-            ValueError: its grammar means nothing; the message names file and key.
+            ValueError: its grammar is invalid; the message names file and key.
         """
         from seedbed.languages.compilation import read_language
 

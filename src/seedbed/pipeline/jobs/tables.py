@@ -67,7 +67,7 @@ def rows_of(parts: Iterable[Measurement | Demonstration]) -> list[Row]:
 
 @dataclass(frozen=True, eq=False)
 class StudyVerdicts:
-    """Job: judge the claims that rest on one study alone, as soon as that is measured.
+    """Job: judge the claims that rest on one study alone, as soon as that study is measured.
 
     Attributes:
         study: The study, or ``demonstrations``.
@@ -92,7 +92,7 @@ class StudyVerdicts:
 
     @property
     def inputs(self) -> tuple[Job, ...]:
-        """The study's measurements."""
+        """Its parts."""
         return self.parts
 
     @property
@@ -122,7 +122,7 @@ class StudyVerdicts:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """Job: gather the verdicts, and judge the claims that rest on several studies or on none of this build.
+    """Job: gather the verdicts, and judge the claims that rest on several studies or on a study that is not built.
 
     Attributes:
         parts: The verdicts on single studies.
@@ -220,7 +220,7 @@ def _read_verdicts(path: Path, own: str) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Timings:
-    """Job: gather what every training cost.
+    """Job: gather the cost of every training.
 
     Attributes:
         trainings: All trainings.
@@ -259,7 +259,7 @@ class Comparison:
     Attributes:
         observations: The one table.
         verdicts: All verdicts.
-        timings: What says on which processors the trainings ran.
+        timings: It holds the processors that the trainings ran on.
         watched: The numbers that decide.
         references: The studies that have a reference, each with the hash of its file.
     """
@@ -319,7 +319,7 @@ class Comparison:
             made = reference_files.environment(_of(study, times) or times)
             yield from compare_rows(_of(study, now), there, made == made_there)
             before += there
-        if not before:  # else every verdict would be compared with that of an empty table
+        if not before:  # otherwise every verdict would be compared with one from an empty table
             return
         observed, studies = ObservationTable(before), {str(row["study"]) for row in before}
         watched = [cell for cell in self.watched if cell.study in studies]

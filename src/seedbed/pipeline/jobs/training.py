@@ -48,7 +48,7 @@ class Training:
         entry: What the study file says of the run.
         corpus: What it trains on.
         validation: What its epochs are compared on.
-        start: The training whose weights it begins with, if it begins with those of another.
+        start: The training whose weights it begins with, if there is one.
     """
 
     OUTPUTS = tuple(
@@ -66,7 +66,7 @@ class Training:
 
     @property
     def outputs(self) -> tuple[Path, ...]:
-        """Weights and log, which evaluations read, and what the training cost, which only the page shows."""
+        """Weights and log, which evaluations read, and the cost, which only the index shows."""
         return tuple(Path(one.format(study=self.study, run=self.run, seed=self.seed)) for one in self.OUTPUTS)
 
     @property
@@ -180,7 +180,7 @@ def recipe(entry: Run, data: Corpus, seed: int | None, start: Training | None = 
 
 
 def values(entry: Run) -> dict[str, object]:
-    """What a run's results depend on: everything but its label and how often and when it runs."""
+    """What a run's results depend on: all of its entry except label, number of seeds and ``quick``."""
     return entry.model_dump(mode="json", exclude={"label", "seeds", "quick"})
 
 
@@ -223,7 +223,7 @@ def objective(values: Values, vocabulary: Vocabulary) -> Objective[object]:
 
 
 def _require_fit(network: nn.Module, objective: object, entry: Run) -> None:
-    """Refuse a model that does not see all its objective shows: it would train on something else unnoticed."""
+    """Refuse a model that does not see all that its objective shows: it would silently train on something else."""
     needed, reads = getattr(objective, "reads", "causal"), getattr(network, "reads", ("causal",))
     if needed not in reads:
         raise ConfigError(
@@ -233,7 +233,7 @@ def _require_fit(network: nn.Module, objective: object, entry: Run) -> None:
 
 
 def _cost(wall: float, processor: float) -> Iterator[Observation]:
-    """What a training used, and on what processor."""
+    """The time and memory of a training, and its processor."""
     condition = {"job": "train"}
     yield Observation("cpu_seconds", processor, condition, "second")
     yield Observation("wall_seconds", wall, condition, "second")

@@ -1,4 +1,4 @@
-"""Curves over a number, such as the epoch or a distance: every seed a thin one, their mean a thick one."""
+"""Curves over a number, such as the epoch or a distance: a thin one for each seed, a thick one for their mean."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Curves:
         yield from self.mark.legend() if self.mark else ()
         yield from self.band.legend() if self.band else ()
         if any(not self._has_place(point) for curve in self.curves for point in curve.points):
-            yield Key("absent", "not above 0: in the table only, without a place on a logarithmic axis")
+            yield Key("absent", "not above 0: only in the table, since a logarithmic axis has no place for it")
 
     def _has_place(self, point: tuple[float, float]) -> bool:
         axes = zip((self.x, self.y), point, strict=True)

@@ -1,4 +1,4 @@
-"""Rows of dots over one axis: every seed a dot, the mean and its interval below, or a bar up to the mean."""
+"""Rows of dots over one axis: a dot for each seed, the mean and its interval below, or a bar up to the mean."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Span:
         low: Its left end.
         high: Its right end.
         kind: What it is: a key of `SPANS`.
-        cut: Whether its left end is cut off, and its right one, where it would go on beyond 0 or 1: no share does.
+        cut: Whether its left end is cut off, and its right one, because it would go beyond 0 or 1.
     """
 
     low: float
@@ -80,7 +80,7 @@ class Group:
     """Seeds on a row that belong together.
 
     Attributes:
-        values: Seed → value; those that are no finite number are not drawn: the row's note tells them.
+        values: Seed → value; values that are not finite are not drawn, but are in the row's note.
         mean: The place of the mean's mark; none without one.
         spans: The lines below the dots.
         contrast: Whether its marks are contrasting triangles instead of circles.
@@ -171,14 +171,14 @@ class Dots:
         spans = [span for group in dots for span in group.spans if span.finite]
         yield from (Key(kind, words) for kind, words in SPANS.items() if any(span.kind == kind for span in spans))
         if any(True in span.cut for span in spans):
-            yield Key("cut", "interval cut off at 0 or 100 %: no share lies beyond")
+            yield Key("cut", "interval cut off at 0 or 100 %, the ends of a share")
         yield from self.mark.legend() if self.mark else ()
         yield from self.band.legend() if self.band else ()
         hollow = [group for group in self.groups if group.hollow and group.numbers]
         if any(group.contrast for group in hollow):
-            yield Key("hollows", "the same of a reference, without seed")
+            yield Key("hollows", "the same of a run without seeds")
         elif hollow:
-            yield Key("hollow", "reference, without seed")
+            yield Key("hollow", "a run without seeds")
         yield from (Key("cross", "a seed whose training diverged"),) if any(g.crossed for g in dots) else ()
         yield from (Key("beyond", "beyond the axis"),) if self.beyond else ()
 

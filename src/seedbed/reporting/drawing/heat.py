@@ -24,7 +24,7 @@ STRONGEST = 0.5  # opacity of the largest number: words are still read on it
 
 @dataclass(frozen=True)
 class Tile:
-    """A cell: its number, and words that tell it with its seeds."""
+    """A cell: its number, and words that give it and its seeds."""
 
     value: float | None
     words: str
@@ -32,7 +32,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class HeatRow:
-    """A row under its label, a cell a column."""
+    """A row under its label, with a cell for each column."""
 
     label: str
     cells: tuple[Tile, ...]
@@ -128,7 +128,7 @@ class Heat:
             axes.text(at[0] + 0.5, at[1] + CELL / 2, text, gid="inside", **style)
 
     def _fill(self, value: float) -> dict[str, Any]:
-        """The colour of a number; none of its strength where it is no number."""
+        """The colour of a number, as strong as the number is large; no colour if it is not finite."""
         low, high = self.limits
         if not math.isfinite(value):
             return {"facecolor": "none", "edgecolor": COLORS["contrast"]}

@@ -67,7 +67,7 @@ class Pattern:
     def legend(self) -> tuple[Key, ...]:
         """What a filled square means."""
         filled = Key("seed", "the output in this row depends on the input in this column")
-        paler = Key("above", "the paler, the fewer seeds")
+        paler = Key("above", "paler: in fewer seeds")
         return (filled, paler) if any(one.share < 1 for one in self.stretches()) else (filled,)
 
     def figure(self) -> Figure:

@@ -1,4 +1,4 @@
-"""Stacked bars: of what kinds a whole is made, a thin bar for every seed, the bars of a run on one row."""
+"""Stacked bars of the kinds that make up a whole: a thin bar for each seed, the bars of a run on one row."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FOOT = 20  # the letters of the kinds, and room
 
 @dataclass(frozen=True)
 class Stack:
-    """One seed's bar: a size a kind, none where it was not measured."""
+    """One seed's bar: a size for each kind, or none if it was not measured."""
 
     seed: int | None
     sizes: tuple[float | None, ...]
@@ -82,7 +82,10 @@ class Stacks:
     def legend(self) -> tuple[Key, ...]:
         """A key for every kind, with its letter."""
         kinds = zip(KINDS, LETTERS, self.kinds, strict=False)
-        return (*(Key(color, f"{letter}: {kind}") for color, letter, kind in kinds), Key("bars", "a bar a seed"))
+        return (
+            *(Key(color, f"{letter}: {kind}") for color, letter, kind in kinds),
+            Key("bars", "one bar for each seed"),
+        )
 
     def figure(self) -> Figure:
         """The panel drawn."""

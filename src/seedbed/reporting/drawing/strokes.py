@@ -1,6 +1,6 @@
-"""Many marks as one artist of Matplotlib, which else makes a line of its own of every mark.
+"""Many marks as one artist of Matplotlib, which otherwise makes an object of each mark.
 
-That took most of the time of a page. Each mark is still an element of the SVG with its own tooltip.
+Those objects took most of the time of a page. Each mark is still an element of the SVG with its own tooltip.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bars over the words among the conditions: up to the mean with every seed a dot, or stacked with a bar a seed."""
+"""Bars by the words of a condition: up to the mean, with a dot for each seed, or stacked, with a bar for each."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def named_bars(results: Results, places: Mapping[str, Measure], mark: Mark | Non
 def _bars(
     results: Results, rows: Mapping[ShownRun, Mapping[str, Measure]], mark: Mark | None, prefix: str
 ) -> PanelGroup:
-    """A panel a run, with a row for each of its measures."""
+    """One panel for each run, with a row for each of its measures."""
     measures = unique(one for places in rows.values() for one in places.values())
     limits = _from_zero(shared_limits(results, tuple(rows), measures, mark))
     panels = []
@@ -64,9 +64,10 @@ def _bars(
 def stacks(
     results: Results, measure: Measure, over: str, title: str, runs: Iterable[ShownRun] | None = None
 ) -> PanelGroup:
-    """Of what kinds a whole is made, such as errors: a row a run, a thin bar a seed. The values are the kinds.
+    """The kinds that make up a whole, such as errors: one row for each run, with a thin bar for each seed.
 
-    Where there are more kinds than colours, the smallest ones are drawn as one; the table has each.
+    The values of the condition are the kinds. If there are more kinds than colours, the smallest ones are drawn as
+    one; the table has each.
     """
     places = {str(value): one for (value,), one in results.over(measure, over).items()}
     chosen = results.having(places.values()) if runs is None else tuple(runs)
@@ -87,7 +88,7 @@ def _from_zero(limits: tuple[float, float] | None) -> tuple[float, float] | None
 def _kinds(
     results: Results, runs: Iterable[ShownRun], places: dict[str, Measure]
 ) -> dict[str, tuple[Measure, ...]]:
-    """Each kind's measures, in the order of the values; the smallest ones together where there are too many."""
+    """Each kind's measures, in the order of the values; the smallest ones together if there are too many."""
     if len(places) <= len(KINDS):
         return {label: (one,) for label, one in places.items()}
     sizes = {label: _size(results, runs, one) for label, one in places.items()}

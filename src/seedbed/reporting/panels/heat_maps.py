@@ -20,7 +20,7 @@ def heat_maps(
     runs: Iterable[ShownRun] | None = None,
     prefix: str = "",
 ) -> PanelGroup:
-    """A measure over two or more conditions, such as layer and head by position: a grid a run, means over seeds.
+    """A measure over two or more conditions, such as layer and head by position: one grid of means for each run.
 
     Args:
         results: The study's results.
@@ -53,7 +53,7 @@ def heat_maps(
 def heat_map_of_runs(
     results: Results, measure: Measure, columns: str, title: str, runs: Iterable[ShownRun] | None = None
 ) -> PanelGroup:
-    """A measure over the runs and one condition: one grid, a row a run, means over seeds."""
+    """A measure over the runs and one condition: one grid of means, with a row for each run."""
     places: Mapping[Scalar, Measure] = {value: one for (value,), one in results.over(measure, columns).items()}
     chosen = results.having(places.values()) if runs is None else tuple(runs)
     grid = tuple(HeatRow(run.label, tuple(_cell(results, run, one) for one in places.values())) for run in chosen)
@@ -73,7 +73,7 @@ def _cell(results: Results, run: ShownRun, measure: Measure | None) -> Tile:
 
 
 def _limits(results: Results, runs: Iterable[ShownRun], measures: Iterable[Measure]) -> tuple[float, float]:
-    """The palest and the darkest number; a share's are 0 and 1 where all lie between."""
+    """The palest and the darkest number; 0 and 1 for a share if all lie between."""
     known = list(measures)
     means = [results.mean(run, one) for run in runs for one in known]
     finite = [mean for mean in means if mean is not None and math.isfinite(mean)]

@@ -1,4 +1,4 @@
-"""Patterns: rows of zeros and ones that were measured as text, a small panel a run, the share over its seeds."""
+"""Patterns: rows of zeros and ones that were measured as text; one small panel for each run, shares over seeds."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from seedbed.reporting.results import Measure, Results, ShownRun
 
 
 def patterns(results: Results, measures: Iterable[Measure]) -> PanelGroup:
-    """Measures whose observations are texts such as ``100 110 111``, a row an output.
+    """Measures whose observations are texts such as ``100 110 111``, one row for each output.
 
-    The group has no measures, since its table would have no numbers: the texts are in that of single numbers.
+    The group has no measures, since its table would have no numbers: the texts are in the table of single numbers.
     """
     known = tuple(measures)
     runs = results.having(known)

@@ -1,4 +1,4 @@
-"""Points: two measures against each other, a small panel a run, a point for each place of each seed."""
+"""Points: two measures against each other; a small panel for each run, a point for each place of each seed."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def scatter(
     runs: Iterable[ShownRun] | None = None,
     line: Measure | None = None,
 ) -> PanelGroup:
-    """One measure across and one up, wherever both were measured.
+    """One measure on the horizontal and one on the vertical axis, wherever both were measured.
 
     Args:
         results: The study's results.
-        measures: What is shown across and up; their own conditions are kept, their labels name the axes.
+        measures: Those of the two axes, horizontal first; their conditions are kept, their labels name the axes.
         over: The further condition keys, such as layer and head, whose values are the points.
         kinds: What a dot means (the lowest value of the first key), and what a triangle means (the others).
         runs: The panels; none: every run that has both.
-        line: What the one that goes up is read against: the mean of each run.
+        line: A measure whose mean is a line on the vertical axis, for each run.
     """
     places = _places(results, measures, over)
     chosen = _having(results, places) if runs is None else tuple(runs)

@@ -1,4 +1,4 @@
-"""Rows of dots: a row a run, every seed a dot, the mean and its interval below."""
+"""Rows of dots: a row for each run, a dot for each seed, the mean and its interval below."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def strip(
     band: Shading | None = None,
     limits: tuple[float, float] | None = None,
 ) -> PanelGroup:
-    """One measure, a row a run.
+    """One measure, with a row for each run.
 
     Args:
         results: The study's results.
@@ -40,7 +40,7 @@ def strip(
 
 
 def matrix(results: Results, measures: Sequence[Measure], runs: Iterable[ShownRun] | None = None) -> PanelGroup:
-    """Several measures of one unit, such as one a task: a small panel a measure, a row a run, one axis."""
+    """Several measures of one unit, such as one for each task: a small panel for each, on one axis."""
     chosen = results.having(measures) if runs is None else tuple(runs)
     limits = shared_limits(results, chosen, measures)
     panels = tuple(
@@ -93,7 +93,7 @@ def measured_row(results: Results, run: ShownRun, measure: Measure) -> Row:
 
 
 def group(results: Results, run: ShownRun, measure: Measure) -> Group:
-    """A run's seeds with their mean and interval; a share's interval is cut off where no share can be."""
+    """A run's seeds with their mean and interval; the interval of a share ends at 0 and 1."""
     values = results.values(run, measure)
     if run.kind == "reference":
         return Group(values, hollow=True)
@@ -107,7 +107,7 @@ def group(results: Results, run: ShownRun, measure: Measure) -> Group:
 def trained_limits(
     results: Results, measures: Iterable[Measure], mark: Mark | None = None
 ) -> tuple[float, float] | None:
-    """The ends of an axis that the trained runs fill: a far reference would press them together."""
+    """The ends of an axis that the trained runs fill: with a far reference they would be too close together."""
     return shared_limits(results, results.trained, measures, mark)
 
 

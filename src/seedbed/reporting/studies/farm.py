@@ -161,8 +161,8 @@ def heads(results: Results) -> Figure:
         f"the runs: {means(results, SUBJECT_HEAD, looking)}. With equal attention on all positions it would be "
         f"{uniform}. With {SEEN} [[attractor]]s the verb is predicted at the last of them. The first panel "
         "shows how much of its attention goes to each group of tokens up to there, head by head for one seed. "
-        "No head is the same in two seeds, so the other panels show, for each layer, the head that looks at a "
-        "group most.",
+        "The heads of two seeds do not correspond, so the other panels show, for each layer, the head that looks "
+        "at a group most.",
         replace(one, runs=()),  # the table has every seed of the run from the panels below
         heat_maps(results, LARGEST, ("layer",), "group", looking, "Largest share, "),
     )
@@ -211,8 +211,8 @@ def sizes(results: Results) -> Figure:
         "sizes",
         "Does the initial size of the position vectors matter?",
         f"Seeds below {number(FAILED, 'share')} with {SEEN + 1} to {MOST} [[attractor]]s: "
-        f"{failures or NOT_MEASURED}. Beyond the length of training, a learned vector is still what it was at "
-        "the beginning, and a sinusoidal one is new to the network. “Learned, 0.02” are learned vectors that "
+        f"{failures or NOT_MEASURED}. At positions beyond those of training, a learned vector still has its "
+        "initial value, and a sinusoidal one is new to the network. “Learned, 0.02” are learned vectors that "
         "begin with a standard deviation of 0.02. Perplexity is measured on sentences as long as in training.",
         strip(results, FARTHEST, f"Agreement with {MOST} attractors", runs, GUESSING),
         strip(results, PERPLEXITY, "Perplexity on the test set", runs, exact_floor(results, FLOOR)),

@@ -132,7 +132,7 @@ def _parts(results: Results) -> Iterator[Part]:
         (gradients(results),),
     )
     yield Part(
-        "What training made of them",
+        "What the networks learnt",
         "A network can recall in several ways. What it attends to and what its cells keep show which one it "
         "learnt.",
         (moved(results), attention(results), heads(results), gates(results), keeping(results)),
@@ -170,9 +170,9 @@ def bits(results: Results) -> Figure:
         "How many bits of the key are remembered?",
         f"Mean bits of the runs trained on distances from {_ends(SEEN['wide'])}, at a distance of {NEAR} and of "
         f"{FAR}: {means_of_runs or NOT_MEASURED}. One of {KEYS} keys is {math.log2(KEYS):g} bits. The mutual "
-        "information of key and answer says how many of them the answers contain; a network that knows only "
-        "which half of the keys it is has 1 bit. A network that forgets has fewer bits far than near. One that "
-        "never learnt has few at both.",
+        "information of key and answer says how many of them the answers contain; a network that knows only in "
+        "which half of the keys the right one is has 1 bit. A network that forgets has fewer bits far than near. "
+        "One that never learnt has few at both.",
         lines(results, BITS, "distance", chosen, band=SEEN["wide"]),
         contrast(
             results,
@@ -237,9 +237,9 @@ def gradients(results: Results) -> Figure:
         "gradients",
         "How much does the error teach about a key far back, before training?",
         f"From a distance of {LEAST} to {FAR} the gradient falls to this multiple: {ratios or NOT_MEASURED}. "
-        f"Uniform attention would leave 1 / (distance + 2) to the key, which falls to {power}. The lines show the "
-        "mean size of the gradient of the error at the query by the key’s vector, of untrained networks. An "
-        "exponential decay is a straight line here; a power of the distance flattens.",
+        f"Uniform attention would give the key 1 / (distance + 2), which falls to {power}. The lines show the "
+        "mean size of the gradient of the error at the query by the key’s vector, in untrained networks. An "
+        "exponential decay is a straight line here; a power of the distance is a curve that flattens.",
         lines(found, GRADIENT, "distance", runs, ("linear", "log")),
         also=(RATIO, EXPONENT, PERSISTENCE),
     )

@@ -173,9 +173,9 @@ def choices(results: Results) -> Figure:
         "choices",
         "Is the right possessive also the first choice?",
         f"{_comparison(results, CHOSEN_OUTSIDE)} The figure at the top of the page shows the probability of the "
-        "right word; this one shows how often no token of the vocabulary is more probable. Of k equally "
-        "probable tokens each counts 1/k. A model can choose well and be unsure. Inside the [[window]] the "
-        f"subject is among the last {WORDS} words.",
+        "right word; this one shows how often the right word is the most probable token. If k tokens are equally "
+        "probable, each counts 1/k. A model can choose well and be unsure. Inside the [[window]] the subject is "
+        f"among the last {WORDS} words.",
         strip(results, CHOSEN_INSIDE, "Subject inside the window", runs),
         strip(results, CHOSEN_OUTSIDE, "Subject outside the window", runs, _window(results, CHOSEN_OUTSIDE)),
         also=(KNOWN_INSIDE, KNOWN_OUTSIDE),
@@ -193,13 +193,12 @@ def gap(results: Results) -> Figure:
         results,
         "gap",
         "Where does the rest of the gap come from?",
-        f"{means(results, GAP_SHARE, models)} of the [[excess]], means of the trained runs, comes from "
-        "sentences with a [[withheld pair]]: a verb and a noun that are never together in a training corpus, "
-        "but are in the test set. If errors were spread evenly, these sentences would hold the same share of "
-        f"the excess as of the tokens, {_token_share(results)}. Anything beyond that is due to pairs never seen "
-        "in training.",
+        f"Sentences with a [[withheld pair]] have {means(results, GAP_SHARE, models)} of the [[excess]], means of "
+        "the trained runs. Such a pair is a verb and a noun that are together in the test set, but never in a "
+        "training corpus. If errors were spread evenly, these sentences would have the same share of the excess "
+        f"as of the tokens, {_token_share(results)}. Anything beyond that is due to pairs never seen in training.",
         contrast(results, split, "Excess, nats a token, in other · withheld sentences", seeds, runs, ZERO, limits),
-        strip(results, GAP_SHARE, "Share of the total excess that the withheld pairs hold", runs, tokens),
+        strip(results, GAP_SHARE, "Share of the total excess in sentences with a withheld pair", runs, tokens),
         also=(EXCESS, TOKEN_SHARE),
     )
 

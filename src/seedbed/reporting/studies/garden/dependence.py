@@ -90,11 +90,11 @@ def heads(results: Results) -> Iterator[Figure]:
         results,
         "heads",
         "Is the head that looks at the subject the one that is needed?",
-        f"[[Seed]]s in which the most important [[head]] is also the most attentive one: {same}. Across: how "
-        f"much of its attention a head gives to the subject before a possessive. It would be {uniform} if all "
-        f"tokens had the same; the head with most of it has {largest}, means of the runs. Up: the probability "
-        "of the right possessive, its subject outside the [[window]], when this head gives only zeros. A head "
-        "that is needed is far below the line.",
+        f"[[Seed]]s in which the most important [[head]] is also the most attentive one: {same}. The "
+        "horizontal axis is the share of its attention that a head gives to the subject before a possessive. "
+        f"It would be {uniform} if all tokens had the same; the most attentive head has {largest}, means of "
+        "the runs. The vertical axis is the probability of the right possessive, with its subject outside the "
+        "[[window]], if the output of this head is 0. A head that is needed is far below the line.",
         group,
         also=(
             LARGEST,
@@ -121,13 +121,13 @@ def removal(results: Results, possible: Mark | None) -> Iterator[Figure]:
         yield figure(
             results,
             "removal",
-            "What is lost without a head, or without a layer of them?",
+            "What is lost without a head, or without all heads of a layer?",
             "Means of the runs, from the lowest to the highest, without the most attentive [[head]]: "
             f"{two or NOT_MEASURED}; without the most important one: {one or NOT_MEASURED}. This is the "
-            "probability of the right possessive, its subject outside the [[window]], with no head removed, "
-            "one removed, or a whole layer removed. The most attentive head looks at the subject most; without "
-            "the most important one the word is least probable. Both are chosen on one half of the documents "
-            "and measured on the other.",
+            "probability of the right possessive, with its subject outside the [[window]], if no head is removed, "
+            "one head, or a whole layer. The most attentive head looks at the subject most; without the most "
+            "important one the word is least probable. Both are chosen on one half of the documents and measured "
+            "on the other.",
             named_bars(results, places, possible),
             also=[KNOWN_INSIDE.at(which) for which in (NOTHING, ATTENTIVE, IMPORTANT)],
         )

@@ -66,11 +66,11 @@ def objectives_part(results: Results, perplexity: Measure, floor: Mark | None) -
         "What each objective learns",
         "The objectives read the same text equally often and ask different questions: the next word (forward), "
         "the rest after a prefix that sees itself (prefix), hidden words (masked), or sequences of words that "
-        "are cut out (span corruption). The lecture has each model do a task in its natural way, and leaves "
-        "some of these ways open. Here a continuation is the rest of a text given its beginning. The prefix "
-        "model has the beginning as its prefix, the span model writes the rest as the span after it, and the "
-        "masked model fills a mask at the end, word after word. To fill a hole, the masked and the span model "
-        "do as in training. A left-to-right model compares all words by Bayes; the prefix model has the words "
+        "are cut out (span corruption). In the lecture each model does a task in its natural way; where the "
+        "lecture leaves the way open, it is ours. A continuation is the rest of a text, given its beginning. The "
+        "prefix model has the beginning as its prefix, the span model writes the rest as the span after it, and "
+        "the masked model fills a mask at the end, word after word. To fill a hole, the masked and the span model "
+        "work as in training. A left-to-right model compares all words by Bayes; the prefix model has the words "
         "before the hole as its prefix.",
         (
             *example(results),
@@ -107,10 +107,10 @@ def example(results: Results) -> Iterator[Figure]:
         table = Table("garden-example", (*columns, *texts), tuple(rows))
         yield Figure(
             "example",
-            "What is each objective asked of one sentence?",
-            "Each row is one random draw: which tokens are hidden, or where a prefix ends, is drawn anew each "
-            "time. The draws of an objective begin with different tokens. If a model reads two streams, a bar "
-            "separates source and answer.",
+            "What does each objective ask about one sentence?",
+            "The last two columns show what a model reads and what it is asked for. Each row is one random "
+            "draw of the hidden tokens, or of the end of the prefix. The rows of an objective differ in the "
+            "token that is asked for first. If a model reads two streams, a bar separates source and answer.",
             (),
             table,
             tuple(measures),
@@ -164,10 +164,10 @@ def sides(results: Results) -> Figure:
         results,
         "sides",
         "Does it matter which side of the hole decides the word?",
-        "Compare the rows of a panel: each shows the divergence from the posterior, in nats, for holes whose "
-        "word is decided before them, after them, or on either side. Computed from the language, it is the "
-        "side that costs more to lose. The best predictor that sees a [[window]] before the hole and nothing "
-        "after it shows what one side alone allows.",
+        "It does if the rows of a panel differ. Each row shows the divergence from the posterior, in nats, "
+        "for holes whose word is decided by the words before them, after them, or on either side. The "
+        "deciding side is the one whose loss costs more, computed from the language. The best predictor that "
+        "sees a [[window]] before the hole and nothing after it shows what one side alone allows.",
         asked,
         bayes,
     )
@@ -179,8 +179,8 @@ def words(results: Results) -> Figure:
         results,
         "words",
         "After how many words does a model lose track of a sentence?",
-        "A model that expects the end after a few words is surprised by the words that come instead, and its "
-        "line rises there. The lines show the excess over the language’s own loss at each word of the second "
+        "A model loses track where its line rises: if it expects the end after a few words, the words that come "
+        "instead surprise it. The lines show the excess over the language’s own loss at each word of the second "
         "sentence, in nats.",
         lines(results, CONTINUED_EXCESS, "word", results.named(FOUR)),
     )

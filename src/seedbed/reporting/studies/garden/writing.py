@@ -74,8 +74,8 @@ def first_errors(results: Results, runs: tuple[ShownRun, ...]) -> Figure:
         "A possessive whose subject is outside the [[window]] is this share of the first errors, sampled and "
         f"with top-p 0.95: {far or NOT_MEASURED}. A model with a window can only guess such a possessive. The "
         "largest share of any one slot, means of the trained runs, sampled: "
-        f"{means(results, COMMONEST.at(SAMPLED), trained(runs))}. An illegal sentence is counted by the slot of "
-        "the grammar of its first error; the bars end at the share of illegal sentences.",
+        f"{means(results, COMMONEST.at(SAMPLED), trained(runs))}. Each illegal sentence counts for the slot of "
+        "the grammar that has its first error. The length of a bar is the share of illegal sentences.",
         stacks(results, ILLEGAL.at(SAMPLED), "error", "Illegal sentences by first error, sampled", shown),
         _both(results, FAR_ERRORS, "Of the illegal ones, possessive outside the window, sampled · top-p", shown),
         PanelGroup((), runs, ()),  # the table has the other runs too
