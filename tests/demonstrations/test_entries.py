@@ -198,7 +198,9 @@ def test_an_entry_without_seeds_has_those_of_runs_without_seeds(project: Project
 
 def test_no_study_has_the_name_under_which_demonstrations_are_observed(project: Project) -> None:
     project.write(FILES, ENTRIES, {"studies": ["demonstrations"]})
-    with pytest.raises(ConfigError, match=r"config/config\.yaml: studies: demonstrations: .*take another"):
+    with pytest.raises(
+        ConfigError, match=r"config/config\.yaml: studies: demonstrations: .*give the study another"
+    ):
         project.read()
 
 

@@ -21,6 +21,8 @@ from seedbed.observations import DEMONSTRATIONS
 
 #: The folder that holds config/, workflow/ and src/.
 ROOT = plugins.PACKAGE.parents[1]
+#: Names that no study can have: those of the pages that every build has.
+_TAKEN = ("index", "claims", DEMONSTRATIONS)
 #: A sentinel's training steps, and its validation and test documents.
 SENTINEL_STEPS = 150
 #: The epochs of a quick build, and the validation and test documents of quick builds and sentinels.
@@ -136,8 +138,8 @@ class Configuration:
         return dict(zip(sorted(used), together(steps), strict=True))
 
     def _read_study(self, name: str, named: str) -> Study:
-        if name == DEMONSTRATIONS:
-            raise ConfigError(f"{named}: {name}: {PLACE} has this name in the table of observations; take another")
+        if name in _TAKEN:
+            raise ConfigError(f"{named}: {name}: a page of every build has this name; give the study another")
         return read_study(self._read_named("studies", name, named), f"config/studies/{name}.yaml")
 
     def _check_starts(self) -> None:

@@ -6,9 +6,10 @@ workflow must be quick: nothing here imports torch or pandas.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial, wraps
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Claims, check_names, read_claims, settings
@@ -38,20 +39,33 @@ from seedbed.pipeline.reference_files import contents, read_watched
 from seedbed.statistics.claims import Claim
 from seedbed.statistics.observed import ObservationKey
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _once(make: _Method) -> _Method:
+    """Make a value once for each plan and arguments: its fingerprint is computed and its documents read once."""
+
+    @wraps(make)
+    def made(plan: Plan, *arguments: str | int | None) -> object:
+        key = (make.__name__, *arguments)
+        if key not in plan.values:
+            plan.values[key] = make(plan, *arguments)
+        return plan.values[key]
+
+    return cast(_Method, made)
+
 
 class Plan:
-    """The jobs of a configuration; each is made once, so that its fingerprint is computed once."""
+    """The jobs of a configuration.
+
+    Attributes:
+        configuration: The configuration.
+        values: What has been made so far, by the method that made it and its arguments.
+    """
 
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
-        # Each value is made once: its fingerprint is then computed once, and its documents are read once.
-        self.language = cache(self.language)  # type: ignore[method-assign]
-        self.source = cache(self.source)  # type: ignore[method-assign]
-        self.corpus = cache(self.corpus)  # type: ignore[method-assign]
-        self.training = cache(self.training)  # type: ignore[method-assign]
-        self.reference_run = cache(self.reference_run)  # type: ignore[method-assign]
-        self.measurement = cache(self.measurement)  # type: ignore[method-assign]
-        self.demonstration = cache(self.demonstration)  # type: ignore[method-assign]
+        self.values: dict[tuple[object, ...], Any] = {}
 
     # The jobs, kind by kind.
 
@@ -176,6 +190,7 @@ class Plan:
         """The jobs that write some files, each once; raises as `job` does."""
         return list(dict.fromkeys(self.job(path) for path in outputs))
 
+    @_once
     def training(self, study: str, run: str, seed: int) -> Training:
         """The training of a run and seed."""
         entry = self.configuration.studies[study].runs[run]
@@ -184,20 +199,24 @@ class Plan:
         start = self.training(entry.start.study, entry.start.run, seed) if entry.start else None
         return Training(study, run, seed, entry, corpus, validation, start)
 
+    @_once
     def corpus(self, study: str, data: str, split: str, seed: int | None) -> Corpus:
         """The documents of a split; validation and test have no seed."""
         entry = self.configuration.studies[study].data[data]
         return Corpus(study, data, entry, self.source(study, data), split, seed)
 
+    @_once
     def source(self, study: str, data: str) -> Source:
         """What a data set is drawn from."""
         entry = self.configuration.studies[study].data[data]
         return self.language(entry.language) if entry.language else TaskSource(str(entry.task), entry.options)
 
+    @_once
     def language(self, name: str) -> LanguageSource:
         """A language."""
         return LanguageSource(name, self.configuration.languages[name])
 
+    @_once
     def measurement(self, study: str, run: str, evaluation: str) -> Measurement:
         """The measurement of a run with an evaluation."""
         entry = self.configuration.studies[study]
@@ -208,6 +227,7 @@ class Plan:
         )
         return Measurement(study, run, evaluation, entry.evaluations[evaluation], test, measured)
 
+    @_once
     def reference_run(self, study: str, run: str) -> ReferenceRun:
         """A run without training."""
         entry = self.configuration.studies[study].runs[run]
@@ -220,6 +240,7 @@ class Plan:
         """The measurements of one study."""
         return tuple(one for one in self.measurements if one.study == study)
 
+    @_once
     def demonstration(self, name: str) -> Demonstration:
         """A demonstration."""
         entry = self.configuration.demonstrations[name]
