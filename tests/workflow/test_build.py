@@ -95,7 +95,7 @@ def test_a_wrong_configuration_stops_before_any_job(project: Project) -> None:
     project.edit("config/studies/garden.yaml", "epochs: 2", "epoch: 2")
     done = project.run()
     assert done.returncode != 0
-    assert "training.epoch: loop has no such option; did you mean epochs" in done.stdout
+    assert "training.epoch: unknown key; did you mean epochs" in done.stdout
 
 
 def _digest(path: Path) -> str:
