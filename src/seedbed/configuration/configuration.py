@@ -80,29 +80,21 @@ class Configuration:
     def seeds(self, study: str, run: str) -> tuple[int | None, ...]:
         """The seeds of a run; only None for a reference run."""
         entry = self.studies[study].runs[run]
-        if not entry.trained:
-            return (None,)
-        if self.quick:
-            return (0,)
-        if "seeds" in self.overrides:
-            return tuple(range(self.settings.seeds))
-        return tuple(range(entry.seeds or self._usual_seeds))
+        return self._seeds(entry.seeds) if entry.trained else (None,)
 
     def demonstration_seeds(self, name: str) -> tuple[int | None, ...]:
         """The seeds that a demonstration is repeated with; only None if it draws nothing."""
         entry = self.demonstrations[name]
-        if not entry.repeated:
-            return (None,)
+        return self._seeds(entry.seeds) if entry.repeated else (None,)
+
+    def _seeds(self, own: int | None) -> tuple[int, ...]:
+        """The seeds of an entry that may name their number itself."""
         if self.quick:
             return (0,)
         if "seeds" in self.overrides:
             return tuple(range(self.settings.seeds))
-        return tuple(range(entry.seeds or self._usual_seeds))
-
-    @property
-    def _usual_seeds(self) -> int:
-        """The number of seeds of entries that do not give their own."""
-        return self.settings.reference_seeds if self.settings.scope == "reference" else self.settings.seeds
+        usual = self.settings.reference_seeds if self.settings.scope == "reference" else self.settings.seeds
+        return tuple(range(own or usual))
 
     @property
     def full(self) -> bool:
