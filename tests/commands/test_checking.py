@@ -36,6 +36,7 @@ def checked(*found: ComparedItem) -> int:
     plan = SimpleNamespace(
         configuration=configuration,
         references={"garden": ""},
+        demonstrations=(),
         pending=list,
         observations=observations,
         comparison=comparison,

@@ -231,7 +231,7 @@ def _use_mine() -> None:
     [
         ("", "src/seedbed/evaluations/mine.py: defines no constant NEEDS"),
         ("NEEDS = ('netwrk',)", "src/seedbed/evaluations/mine.py: NEEDS: 'netwrk': did you mean network?"),
-        ("NEEDS = 'network'", "src/seedbed/evaluations/mine.py: NEEDS: expected a tuple of names"),
+        ("NEEDS = 'network'", "src/seedbed/evaluations/mine.py: NEEDS: expected a tuple of texts"),
         ("NEEDS = tuple('a')", "src/seedbed/evaluations/mine.py:1: NEEDS: expected a literal"),
         ("NEEDS = ()", "src/seedbed/evaluations/mine.py: defines no constant SOURCE"),
         (

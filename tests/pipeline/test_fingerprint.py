@@ -142,7 +142,8 @@ def test_an_edit_of_a_data_file_that_a_module_declares_counts(package: Path, has
     words = package / "sub/words.txt"
     words.write_text("one\n")
     undeclared = hashed()
-    (package / "sub/b.py").write_text(FILES["sub/b.py"] + 'FILES = ("words.txt",)\n')
+    declared = 'FILES: tuple[str, ...] = ("words.txt",)\n'
+    (package / "sub/b.py").write_text(FILES["sub/b.py"] + declared)
     before = hashed()
     words.write_text("two\n")
     assert len({undeclared, before, hashed()}) == 3
@@ -156,8 +157,8 @@ def test_an_edit_of_a_data_file_that_a_module_declares_counts(package: Path, has
     ("line", "message"),
     [
         ('FILES = ("absent.txt",)', r"seedbed/sub/b\.py: FILES: absent\.txt: there is no such file"),
-        ("FILES = 'words.txt'", r"seedbed/sub/b\.py:7: FILES: expected a tuple of file names"),
-        ("FILES = (two, )", r"seedbed/sub/b\.py:7: FILES: expected a tuple of file names"),
+        ("FILES = 'words.txt'", r"seedbed/sub/b\.py: FILES: expected a tuple of texts"),
+        ("FILES = (two, )", r"seedbed/sub/b\.py:7: FILES: expected a literal"),
     ],
 )
 def test_a_declaration_that_cannot_be_followed_is_refused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,60 @@ def test_a_run_computes_with_the_mixer_that_it_names_and_no_other() -> None:
         covered = closure(plan.training("garden", run, 0).modules)
         assert f"seedbed.models.mixers.{mixer}" in covered
         assert f"seedbed.models.mixers.{other}" not in covered
+
+
+CLAIMS = """
+claims:
+  notes:own:
+    says: On the study alone.
+    section: "1"
+    check: &check {kind: bound, of: {study: garden, run: exact, metric: divergence}, at_most: 1}
+  notes:again:
+    says: The same.
+    section: "1"
+    same_as: ["notes:own"]
+  notes:beside:
+    says: On the study and a demonstration.
+    section: "1"
+    check:
+      kind: all
+      of: [*check, {kind: exact, of: {study: demonstrations, run: garden-facts, metric: vocabulary}, to: 100}]
+  notes:fact:
+    says: On a demonstration alone.
+    section: "1"
+    fact: {garden-facts: {vocabulary: 100}}
+  notes:elsewhere:
+    says: On a study that is not built now.
+    section: "1"
+    check: {kind: bound, of: {study: farm, run: exact, metric: divergence}, at_most: 1}
+"""
+
+
+@pytest.fixture
+def claimed(tmp_path: Path) -> Plan:
+    """A plan with claims that rest on one study, on a demonstration, on both, and on a study that is not built."""
+    make(tmp_path)
+    (tmp_path / "config/claims").mkdir()
+    (tmp_path / "config/claims/notes.yaml").write_text(CLAIMS)
+    (tmp_path / "config/studies/farm.yaml").write_text(STUDY)
+    shutil.copy(ROOT / "config/demonstrations.yaml", tmp_path / "config")
+    shutil.copy(ROOT / "config/languages/farm.yaml", tmp_path / "config/languages")
+    return Plan(Configuration(root=tmp_path))
+
+
+def test_a_claim_is_judged_with_the_one_study_that_it_rests_on(claimed: Plan) -> None:
+    found = {one.study: (list(one.claims), one.parts) for one in claimed.study_verdicts}
+    assert found["garden"][0] == ["notes:own", "notes:again", "notes:beside"]
+    assert claimed.demonstration("garden-facts") in found["garden"][1]
+    assert claimed.demonstration("farm-facts") not in found["garden"][1]
+    assert found["demonstrations"][0] == ["notes:fact"]
+
+
+def test_a_claim_file_that_means_nothing_stops_no_training(claimed: Plan) -> None:
+    path = claimed.configuration.root / "config/claims/notes.yaml"
+    path.write_text("claims: {")
+    plan = Plan(Configuration(root=claimed.configuration.root))
+    output = claimed.training("garden", "flm", 0).weights
+    assert plan.job(output).fingerprint == claimed.training("garden", "flm", 0).fingerprint
+    with pytest.raises(ConfigError):
+        plan.job("results/verdicts.parquet")

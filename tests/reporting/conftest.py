@@ -301,7 +301,7 @@ def build_site(
     pages = {
         "index": pages_index.build(site, studies, observations, timings, claims, (), PROVENANCE, FINGERPRINT),
         "claims": pages_claims.build(site, studies, (), observations, claims, FINGERPRINT),
-        **{one.name: pages_study.build(site, one, observations, claims, FINGERPRINT) for one in studies},
+        **{one.name: pages_study.build(site, one, (), observations, claims, FINGERPRINT) for one in studies},
     }
     return {f"{name}.html": text for name, text in pages.items()}
 

@@ -487,7 +487,7 @@ def test_a_page_of_a_study_is_the_same_whatever_other_studies_measured(drawn: Mo
     table, _ = _tables(drawn, runs, names)
     own = table[table["study"] == "garden"]
     one, site = drawn.study(*runs), Site({"garden": "The garden", "recall": "Recall"}, False, drawn.TEMPLATES)
-    pages = [study.build(site, one, rows, drawn.judged(), drawn.FINGERPRINT) for rows in (table, own)]
+    pages = [study.build(site, one, (), rows, drawn.judged(), drawn.FINGERPRINT) for rows in (table, own)]
     assert pages[0] == pages[1]
 
 
@@ -523,7 +523,7 @@ def test_the_example_of_the_documentation_builds(monkeypatch: pytest.MonkeyPatch
     exec(textwrap.dedent('    """The farm' + code), module.__dict__)
     monkeypatch.setattr("seedbed.reporting.sections.study_module", lambda study: module)
     site = Site({"farm": "The farm"}, False, drawn.TEMPLATES)
-    html = study.build(site, farm.STUDY, farm.observations(), Judged({}, [], {}), drawn.FINGERPRINT)
+    html = study.build(site, farm.STUDY, (), farm.observations(), Judged({}, [], {}), drawn.FINGERPRINT)
     page = drawn.Page(html)
     declared = [name for name in page.attribute("id", "figure") if ":metric-" not in name]
     assert declared == ["figure:farm:agreement", "figure:farm:heads", "figure:farm:cut"]
@@ -597,9 +597,7 @@ def test_a_claim_on_a_demonstration_leads_to_its_numbers(drawn: ModuleType) -> N
     )
     (row,) = page.table("Observations that the claims rest on")
     assert (row["run"], row["mean"], row["shown in"]) == ("facts", "90", "The numbers of facts")
-    own = drawn.Page(
-        demonstrations.build(site, DEMONSTRATED, table, one.resting_on("demonstrations"), drawn.FINGERPRINT)
-    )
+    own = drawn.Page(demonstrations.build(site, DEMONSTRATED, table, one, drawn.FINGERPRINT))
     assert "#demonstration:facts" in own.attribute("href", "a")
 
 
@@ -613,3 +611,11 @@ def test_a_figure_of_a_study_reads_a_demonstration_by_the_values_of_a_key(drawn:
     share = Measure("share", "share", "share", "share", {"distance": 5})
     assert found.mean(found.study.runs[0], share) == pytest.approx(0.2)
     assert found.study.name == "garden"
+
+
+def test_a_demonstration_is_read_anew_for_another_key(drawn: ModuleType) -> None:
+    one = Results(_demonstrated(drawn), drawn.study(drawn.trained()))
+    by_network, by_distance = (one.of_demonstration("facts", key, {}) for key in ("network", "distance"))
+    assert {run.name for run in by_network.study.runs} == {"a", "b"}
+    assert {run.name for run in by_distance.study.runs}.isdisjoint({"a", "b"})
+    assert one.of_demonstration("facts", "network", {}) is by_network

@@ -76,7 +76,7 @@ def test_a_build_after_which_a_result_is_missing_names_it_and_fails(project: Pro
     assert done.returncode == 1
     assert "The build is not complete" in done.stdout
     assert "    results/report/index.html\n" in done.stdout
-    assert "The page:" not in done.stdout
+    assert "The first page:" not in done.stdout
 
 
 def test_an_error_of_the_workflow_is_shown_with_its_place(project: Project) -> None:

@@ -248,7 +248,7 @@ def test_make_from_another_directory_builds_in_its_own(project: Project, tmp_pat
         ["make", "-C", str(root), "report"], cwd="/", capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert f"The page: {root.resolve()}/{PAGE}" in done.stdout
+    assert f"The first page: {root.resolve()}/{PAGE}" in done.stdout
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -18,7 +18,7 @@ def quick(built: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
     project.edit("config/studies/garden.yaml", "label: Transformer\n", "label: Transformer\n    quick: true\n")
     done = project.command(*QUICK, "build")
     assert done.returncode == 0, done.stdout
-    assert f"The page: {project.root / 'quick/results/report/index.html'}\n" in done.stdout
+    assert f"The first page: {project.root / 'quick/results/report/index.html'}\n" in done.stdout
     return project
 
 

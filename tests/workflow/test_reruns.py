@@ -110,6 +110,9 @@ CHANGES = {
     ),
     "a title": Change(GARDEN, "title: Miniature", "title: Another", PAGES),
     "a label": Change(GARDEN, "label: trigrams", "label: three words", PAGES),
+    "a new name of a run": Change(
+        GARDEN, "  ngram: {label", "  trigram: {label", ["evaluate trigram perplexity", *MEASURED]
+    ),
     "the order of runs": Change(GARDEN, *swapped(*REFERENCE_RUNS), PAGES),
     "a claim": Change("config/claims/objectives.yaml", "at_most: 0.001", "at_most: 0.002", JUDGED),
     "how claims are judged": Change(

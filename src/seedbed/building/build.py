@@ -76,7 +76,7 @@ def _build(config: Sequence[str], cores: int, stop: Stop) -> int:
             print("Everything is up to date.")
         elif code := _make(plan, Snakemake(config, cores, lock, stop)):
             return code
-        print(f"The page: {PAGE.resolve()}")
+        print(f"The first page: {PAGE.resolve()}")
         return 0
 
 

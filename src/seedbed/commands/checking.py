@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from seedbed.observations import DEMONSTRATIONS
 from seedbed.pipeline import reference_files, storage
 from seedbed.pipeline.plan import Plan
 from seedbed.statistics.comparison import ComparedItem
@@ -53,6 +54,8 @@ def check(plan: Plan, junit: Path | None) -> int:
         print(*_first(f"  {one.study}/{one.words}" for one in impossible), sep="\n")
     for study in [one for one in plan.configuration.studies if one not in plan.references]:
         print(f"{study} has no reference; `make reference STUDY={study}` makes one.")
+    if plan.demonstrations and DEMONSTRATIONS not in plan.references:
+        print("The demonstrations have no reference; `make reference` of any study makes one.")
     if plan.references:
         print(summary(found))
     if impossible or any(one.failed for one in found):

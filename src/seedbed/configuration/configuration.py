@@ -96,13 +96,19 @@ class Configuration:
         usual = self.settings.reference_seeds if self.settings.scope == "reference" else self.settings.seeds
         return tuple(range(own or usual))
 
+    def full(self, study: str) -> bool:
+        """Whether every run of a study has at least the seeds that the files give it."""
+        return self._enough(run.seeds for run in self.studies[study].runs.values() if run.trained)
+
     @property
-    def full(self) -> bool:
-        """Whether every run has at least the seeds that the files give it."""
-        runs = [run for study in self.studies.values() for run in study.runs.values() if run.trained]
-        planned = self._planned.seeds
-        enough = all(self.settings.seeds >= (run.seeds or planned) for run in runs)
-        return not self.quick and ("seeds" not in self.overrides or enough)
+    def full_demonstrations(self) -> bool:
+        """The same of every demonstration that is repeated."""
+        return self._enough(one.seeds for one in self.demonstrations.values() if one.repeated)
+
+    def _enough(self, planned: Iterable[int | None]) -> bool:
+        if self.quick or "seeds" not in self.overrides:
+            return not self.quick
+        return all(self.settings.seeds >= (own or self._planned.seeds) for own in planned)
 
     def evaluated(self, study: str, evaluation: str) -> list[str]:
         """The runs of a study that an evaluation measures now; ``all`` are those that it can measure."""

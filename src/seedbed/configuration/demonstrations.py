@@ -199,8 +199,8 @@ def needs(kind: str) -> tuple[str, ...]:
 
 @cache
 def _read_needs(path: Path) -> tuple[str, ...]:
-    place, body = f"{DEMONSTRATIONS}/{path.name}", plugins.parse(path).body
-    found = next((_tuple(node.value) for node in body if isinstance(node, ast.Assign) and _is_needs(node)), None)
+    place, tree = f"{DEMONSTRATIONS}/{path.name}", plugins.parse(path)
+    found = plugins.read_names(tree, place, "NEEDS")
     if found is None:
         raise ConfigError(
             f'{place}: expected a constant such as NEEDS = ("language",), or () where it needs nothing'
@@ -210,21 +210,8 @@ def _read_needs(path: Path) -> tuple[str, ...]:
             raise ConfigError(f"{place}: NEEDS: {quote(need)}: {nearest(need, NEEDS)}")
     if {"language", "task"} <= set(found):
         raise ConfigError(f"{place}: NEEDS: expected language or task, not both")
-    functions = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == "demonstrate"]
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "demonstrate"]
     if [[one.arg for one in node.args.kwonlyargs] for node in functions] != [list(found)]:
         written = ", ".join(["options", *(["*"] if found else []), *found])
         raise ConfigError(f"{place}: expected one function demonstrate({written}), as NEEDS says")
     return found
-
-
-def _is_needs(node: ast.Assign) -> bool:
-    return [ast.unparse(target) for target in node.targets] == ["NEEDS"]
-
-
-def _tuple(value: ast.expr) -> tuple[str, ...] | None:
-    """The value of a literal tuple; None for any other expression."""
-    try:
-        found = ast.literal_eval(value)
-    except ValueError:
-        return None
-    return found if isinstance(found, tuple) else None

@@ -141,7 +141,7 @@ def parts(folder: str, name: str, values: Mapping[str, object], place: str = "")
         ConfigError: a folder has no such file; the message says the nearest right one.
     """
     path, found = PACKAGE / folder / f"{name}.py", []
-    for option, inside in dict(_read_constant(path, "PARTS", ())).items():
+    for option, inside in _read_parts(path).items():
         known = sorted(file.stem for file in (PACKAGE / inside).glob("[!_]*.py"))
         if values[option] not in known:
             near = nearest(values[option], known)
@@ -188,7 +188,9 @@ def source(evaluation: str) -> str:
         ConfigError: there is no such constant, or it has another value.
     """
     path = PACKAGE / "evaluations" / f"{evaluation}.py"
-    found = _read_constant(path, "SOURCE")
+    found = read_constant(parse(path), _in_project(path), "SOURCE")
+    if found is None:
+        raise ConfigError(f"{_in_project(path)}: defines no constant SOURCE")
     if found not in SOURCES:
         raise ConfigError(f"{_in_project(path)}: SOURCE: {unexpected(found, *SOURCES)}")
     return str(found)
@@ -279,27 +281,55 @@ def parse(path: Path) -> ast.Module:
 
 
 def _read_names(path: Path, name: str) -> tuple[str, ...]:
-    """A constant that is a tuple of names."""
-    found = _read_constant(path, name)
-    if not isinstance(found, tuple) or not all(isinstance(one, str) for one in found):
-        raise ConfigError(
-            f'{_in_project(path)}: {name}: expected a tuple of names, such as ("log_probabilities",)'
-        )
+    """A constant that is a tuple of names, which the file must have."""
+    found = read_names(parse(path), _in_project(path), name)
+    if found is None:
+        raise ConfigError(f"{_in_project(path)}: defines no constant {name}")
     return found
 
 
-@cache
-def _read_constant(path: Path, name: str, default: object = None) -> Any:  # noqa: ANN401 - any literal
-    """The literal value that a file gives a name; if it gives none, the default, if there is one."""
-    for node in parse(path).body:
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
+def read_names(tree: ast.Module, place: str, name: str) -> tuple[str, ...] | None:
+    """A constant of a module that is a tuple of texts; None where it has no such constant.
+
+    Raises:
+        ConfigError: the constant is something else.
+    """
+    found = read_constant(tree, place, name)
+    if found is None:
+        return None
+    if not isinstance(found, tuple) or not all(isinstance(one, str) for one in found):
+        raise ConfigError(f'{place}: {name}: expected a tuple of texts, such as ("a", "b")')
+    return found
+
+
+def read_constant(tree: ast.Module, place: str, name: str) -> object:
+    """The literal value of a constant of a module; None where it has no such constant.
+
+    Raises:
+        ConfigError: the value is not a literal.
+    """
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=found)], value=value):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value):
+                pass
+            case _:
+                continue
+        if found == name:
             try:
-                return ast.literal_eval(node.value)
+                return ast.literal_eval(value)
             except ValueError as error:
-                raise ConfigError(f"{_in_project(path)}:{node.lineno}: {name}: expected a literal") from error
-    if default is None:
-        raise ConfigError(f"{_in_project(path)}: defines no constant {name}")
-    return default
+                raise ConfigError(f"{place}:{node.lineno}: {name}: expected a literal") from error
+    return None
+
+
+@cache
+def _read_parts(path: Path) -> dict[str, str]:
+    found = read_constant(parse(path), _in_project(path), "PARTS")
+    if not isinstance(found, dict | None):
+        raise ConfigError(f'{_in_project(path)}: PARTS: expected a mapping, such as {{"mixer": "models/mixers"}}')
+    return found or {}
 
 
 @cache

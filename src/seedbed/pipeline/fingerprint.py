@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from seedbed.configuration.plugins import PACKAGE, parse
+from seedbed.configuration.plugins import PACKAGE, parse, read_names
 from seedbed.configuration.yaml import ConfigError
 
 #: The libraries that computed numbers depend on.
@@ -142,22 +142,8 @@ def _meaning(path: Path) -> str:
 
 
 def _files(path: Path) -> tuple[str, ...]:
-    """What a module's constant ``FILES`` names: the data files that it reads, relative to itself.
-
-    Raises:
-        ConfigError: the constant is not a literal tuple of texts.
-    """
-    for node in _tree(path).body:
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["FILES"]:
-            try:
-                found = ast.literal_eval(node.value)
-            except ValueError:
-                found = None
-            if not isinstance(found, tuple) or not all(isinstance(name, str) for name in found):
-                place = f"{path.relative_to(PACKAGE.parent).as_posix()}:{node.lineno}"
-                raise ConfigError(f'{place}: FILES: expected a tuple of file names, such as ("words.txt",)')
-            return found
-    return ()
+    """What a module's constant ``FILES`` names: the data files that it reads, relative to itself."""
+    return read_names(_tree(path), path.relative_to(PACKAGE.parent).as_posix(), "FILES") or ()
 
 
 def _declared(path: Path, name: str) -> Path:

@@ -48,9 +48,9 @@ def _once(make: _Method) -> _Method:
     @wraps(make)
     def made(plan: Plan, *arguments: str | int | None) -> object:
         key = (make.__name__, *arguments)
-        if key not in plan.values:
-            plan.values[key] = make(plan, *arguments)
-        return plan.values[key]
+        if key not in plan._made:
+            plan._made[key] = make(plan, *arguments)
+        return plan._made[key]
 
     return cast(_Method, made)
 
@@ -60,12 +60,11 @@ class Plan:
 
     Attributes:
         configuration: The configuration.
-        values: What has been made so far, by the method that made it and its arguments.
     """
 
     def __init__(self, configuration: Configuration) -> None:
         self.configuration = configuration
-        self.values: dict[tuple[object, ...], Any] = {}
+        self._made: dict[tuple[object, ...], Any] = {}
 
     # The jobs, kind by kind.
 
@@ -114,12 +113,15 @@ class Plan:
             study: self.measurements_of(study) for study in self.configuration.studies
         }
         parts[DEMONSTRATIONS] = self.demonstrations
-        homes = _homes(self.claims.claims)
-        return tuple(
-            StudyVerdicts(study, members, claims, self._settings, self.rebuilt)
-            for study, members in parts.items()
-            if (claims := {name: self.claims.claims[name] for name, home in homes.items() if home == {study}})
-        )
+        homes, found = _homes(self.claims.claims), []
+        for study, members in parts.items():
+            claims = {name: one for name, one in self.claims.claims.items() if homes.get(name) == study}
+            more = () if study == DEMONSTRATIONS else self.demonstrations
+            named = {run for one in claims.values() for operand in one.operands for run in operand.runs}
+            members += tuple(one for one in more if one.name in named)
+            if claims:
+                found.append(StudyVerdicts(study, members, claims, self._settings, self.rebuilt))
+        return tuple(found)
 
     @cached_property
     def verdicts(self) -> Verdicts:
@@ -171,20 +173,23 @@ class Plan:
 
     # One job.
 
-    @cached_property
-    def _by_output(self) -> dict[Path, Job]:
-        return {path: job for job in self.jobs for path in job.outputs}
-
     def job(self, output: Path | str) -> Job:
         """The job that writes a file.
 
+        Kind by kind, so that a training needs no claim to be right.
+
         Raises:
-            JobError: no job writes it.
+            JobError: there is none.
         """
-        try:
-            return self._by_output[Path(output)]
-        except KeyError:
-            raise JobError(f"{output}: no job of the present configuration writes this file") from None
+        for kind in ("corpora", "trainings", "measurements", "demonstrations", "tables", "pages"):
+            if found := self._by_output(kind).get(Path(output)):
+                return found
+        raise JobError(f"{output}: no job of the present configuration writes this file")
+
+    @_once
+    def _by_output(self, kind: str) -> dict[Path, Job]:
+        """The jobs of one kind by what they write."""
+        return {path: job for job in getattr(self, kind) for path in job.outputs}
 
     def jobs_of(self, outputs: Iterable[Path | str]) -> list[Job]:
         """The jobs that write some files, each once; raises as `job` does."""
@@ -305,8 +310,7 @@ def compute(jobs: list[Job], asked: str) -> None:
             "since this build began; run `make report` again"
         )
     for job in jobs:
-        if len(jobs) == 1 or is_pending(job):
-            job.compute()
+        job.compute()
 
 
 def fingerprint_of(jobs: list[Job]) -> str:
@@ -314,15 +318,22 @@ def fingerprint_of(jobs: list[Job]) -> str:
     return jobs[0].fingerprint if len(jobs) == 1 else digest(sorted(job.fingerprint for job in jobs))
 
 
-def _homes(claims: Mapping[str, Claim]) -> dict[str, set[str]]:
-    """The studies that each claim rests on; a claim that repeats others rests on theirs."""
-    own = {
-        name: {operand.study for operand in claim.operands} | ({claim.setting.study} if claim.setting else set())
-        for name, claim in claims.items()
-    }
-    return {
-        name: own[name].union(*(own[other] for other in claim.same_as or ())) for name, claim in claims.items()
-    }
+def _homes(claims: Mapping[str, Claim]) -> dict[str, str]:
+    """The study that a claim rests on, alone or with demonstrations; no entry for a claim on several studies."""
+    found = {name: home for name, claim in claims.items() if (home := _home(claim))}
+    for name, claim in claims.items():
+        if claim.same_as:
+            homes = {found.get(other, "") for other in claim.same_as}
+            if len(homes) == 1 and "" not in homes:
+                found[name] = homes.pop()
+    return found
+
+
+def _home(claim: Claim) -> str:
+    """The one study that a claim with a check or a setting rests on; empty without."""
+    studies = {one.study for one in claim.operands} | ({claim.setting.study} if claim.setting else set())
+    own = studies - {DEMONSTRATIONS} or studies
+    return own.pop() if len(own) == 1 else ""
 
 
 def check(configuration: Configuration) -> None:

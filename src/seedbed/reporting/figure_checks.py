@@ -45,7 +45,7 @@ def check_figures(results: Results) -> None:
             results.values(run, measure)
     results.lookups.assign("the table of variance across seeds")
     wrong = list(_wrong(results))
-    for name, one in results.demonstrations.items():
+    for (name, *_), one in results.demonstrations.items():
         one.lookups.assign(f"what figures show of the demonstration {name}")
         wrong += _wrong(one)
     wrong += _unlisted(results, getattr(module, "LISTED", None), getattr(module, "ELSEWHERE", ()))

@@ -184,7 +184,7 @@ class Results:
         """Index the rows of ``study``; those of demonstrations are kept for `of_demonstration`."""
         self.study = study
         self.lookups = Lookups()
-        self.demonstrations: dict[str, Results] = {}
+        self.demonstrations: dict[tuple[str, str, tuple[tuple[str, str], ...]], Results] = {}
         self._demonstrated = observations.loc[observations["study"] == DEMONSTRATIONS]
         self._readings: dict[tuple[str, int | None, str, str], Reading] = {}
         chosen = observations.loc[observations["study"] == study.name, _COLUMNS]
@@ -203,7 +203,8 @@ class Results:
             over: The condition key whose values are taken for the runs; rows without it are left out.
             labels: The value of that key → what the page calls it, in the order of the page; others follow.
         """
-        if name not in self.demonstrations:
+        key = (name, over, tuple(labels.items()))
+        if key not in self.demonstrations:
             rows = self._demonstrated[self._demonstrated["run"] == name]
             rows = rows[rows["condition"].map(lambda one: over in read_condition(one)).astype(bool)]
             conditions = [dict(read_condition(one)) for one in rows["condition"]]
@@ -213,8 +214,8 @@ class Results:
             kind: Literal["trained", "reference"] = "trained" if seeds else "reference"
             runs = tuple(ShownRun(one, labels.get(one, one), kind, seeds) for one in known)
             own = {"study": self.study.name, "run": values, "condition": list(map(condition_text, conditions))}
-            self.demonstrations[name] = Results(rows.assign(**own), replace(self.study, runs=runs))
-        return self.demonstrations[name]
+            self.demonstrations[key] = Results(rows.assign(**own), replace(self.study, runs=runs))
+        return self.demonstrations[key]
 
     def _planned(self) -> dict[str, dict[str, str]]:
         """Metric → condition → unit, of the planned cells, in the order of the page."""

@@ -79,17 +79,6 @@ class Judged:
         by_id = {str(row["id"]): _verdict(row) for row in self.rows}
         return tuple(by_id[name] for name in self.claims)
 
-    def resting_on(self, study: str) -> Judged:
-        """The claims that rest on observations or settings of a study, with those that repeat them."""
-        own = {row["id"] for row in self.rows if self._rests_on(study, row)}
-        claims = {name: one for name, one in self.claims.items() if name in own}
-        return Judged(claims, [row for row in self.rows if row["id"] in own], {})
-
-    def _rests_on(self, study: str, row: Mapping[str, object]) -> bool:
-        setting = self.claims[str(row["id"])].setting
-        evidence: Iterable[Mapping[str, str]] = row["evidence"]  # type: ignore[assignment]
-        return (setting is not None and setting.study == study) or any(one["study"] == study for one in evidence)
-
     @cached_property
     def evidence(self) -> tuple[Verdict, ...]:
         """The verdicts that say something of the world, those that repeat another one included."""
@@ -191,8 +180,8 @@ def chance(judged: Judged) -> str:
     wrong = expected_wrong(judged.counted)
     return (
         f"{decided} of them are decided, {open_to} by numbers that depend on the [[seed]]s. Of these {open_to}, "
-        f"{compatible} are single numbers that are reproduced: they are compatible with ours, and a number that "
-        f"is a little off can be compatible too. Each of the other {open_to - compatible} is wrong by chance in "
+        f"{compatible} compare one stated number with the range of our runs, and it lies inside; a number that is "
+        f"slightly wrong can lie there too. Each of the other {open_to - compatible} is wrong by chance in "
         f"at most {100 * ALPHA:g}{PERCENT} of cases, so at most about {wrong:.1f} of them are wrong."
     )
 

@@ -49,7 +49,8 @@ class Shown:
         from seedbed.reporting.pages.site import Site
 
         titles = {name: study.title for name, study in self.configuration.studies.items()}
-        return Site(titles, bool(self.demonstrations), TEMPLATES)
+        full = self.configuration.full_demonstrations and all(map(self.configuration.full, titles))
+        return Site(titles, bool(self.demonstrations), TEMPLATES, full)
 
     def study(self, name: str) -> ShownStudy:
         """A study as a page shows it."""
@@ -72,7 +73,7 @@ class Shown:
             language=", ".join(sorted({data.language or str(data.task) for data in entry.data.values()})),
             rebuilt=entry.rebuilt,
             runs=tuple(runs),
-            full=self.configuration.full,
+            full=self.configuration.full(name),
         )
 
     @property
@@ -110,7 +111,7 @@ class Shown:
                 (name, run, configuration.seeds(name, run)) for name in names for run in configuration.runs(name)
             ],
             "demonstrations": [(one.name, one.entry.title, one.entry.lead) for one in self.demonstrations],
-            "full": configuration.full,
+            "full": [*map(configuration.full, configuration.studies), configuration.full_demonstrations],
             "scope": configuration.settings.scope,
         }
         return fingerprint(
@@ -180,7 +181,14 @@ class StudyPage:
 
         observations = _frame((*self.measurements, *self.shown.demonstrations))
         judged = Judged(self.verdicts.claims, self.verdicts.read(), {}) if self.verdicts else Judged({}, [], {})
-        text = build(self.shown.site, self.shown.study(self.study), observations, judged, self.fingerprint)
+        text = build(
+            self.shown.site,
+            self.shown.study(self.study),
+            self.shown.shown_demonstrations,
+            observations,
+            judged,
+            self.fingerprint,
+        )
         storage.write_text(self.outputs[0], text)
 
 
@@ -313,7 +321,7 @@ class IndexPage:
             self.shown.studies,
             self.observations.read().to_pandas(integer_object_nulls=True),
             timings.to_pandas(integer_object_nulls=True),
-            Judged(self.claims.claims, self.verdicts.read(), self.claims.excluded),
+            Judged(self.claims.claims, self.verdicts.read(), {}),
             self.comparison.read(),
             provenance(self._fingerprints(), timings),
             self.fingerprint,

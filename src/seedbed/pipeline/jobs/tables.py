@@ -47,8 +47,8 @@ class Observations:
     @cached_property
     def fingerprint(self) -> str:
         """The hash of the parts' fingerprints."""
-        parts = sorted(one.fingerprint for one in self.parts)
-        return fingerprint({"job": "observations", "format": storage.FORMAT}, ["seedbed.observations"], [], parts)
+        job = {"job": "observations", "format": storage.FORMAT}
+        return fingerprint(job, ["seedbed.observations"], [], _named(self.parts))
 
     def compute(self) -> None:
         """Gather the rows; refuses a file that is not of this build."""
@@ -57,6 +57,11 @@ class Observations:
     def read(self) -> pa.Table:
         """The stored table."""
         return storage.read_table(self.outputs[0], self.fingerprint)
+
+
+def _named(parts: Iterable[Job]) -> list[str]:
+    """The fingerprints of jobs, each with its first output: the rows hold the name of the run too."""
+    return sorted(f"{one.outputs[0].as_posix()} {one.fingerprint}" for one in parts)
 
 
 def rows_of(parts: Iterable[Measurement | Demonstration]) -> list[Row]:
@@ -103,9 +108,7 @@ class StudyVerdicts:
     @cached_property
     def fingerprint(self) -> str:
         """The hash of claims, code and observations."""
-        return _verdicts_fingerprint(
-            self.claims, self.settings, self.rebuilt, sorted(one.fingerprint for one in self.parts)
-        )
+        return _verdicts_fingerprint(self.claims, self.settings, self.rebuilt, _named(self.parts))
 
     def compute(self) -> None:
         """Judge the claims by the study's observations."""
@@ -240,7 +243,7 @@ class Timings:
     @cached_property
     def fingerprint(self) -> str:
         """The hash of the trainings' fingerprints."""
-        return digest(sorted(one.fingerprint for one in self.trainings))
+        return digest(_named(self.trainings))
 
     def compute(self) -> None:
         """Gather the rows."""

@@ -36,7 +36,7 @@ def build(
         site: The pages of the build.
         demonstrations: The demonstrations, in the order of the page.
         observations: Their rows, with the columns of `seedbed.observations.COLUMNS`; other rows are left out.
-        judged: The claims that rest on them, see `Judged.resting_on`.
+        judged: The claims that rest on them, and on nothing else.
         fingerprint: What the page says of itself in its head, for the next build.
 
     Raises:

@@ -32,6 +32,7 @@ class Site:
         studies: The name of each study → its title, in order; each has the page ``NAME.html``.
         demonstrations: Whether there is a page of demonstrations.
         templates: The folder ``report/`` of the project.
+        full: Whether all planned runs and seeds were built; pages of a partial build are marked as no evidence.
 
     Raises:
         ValueError: a study has the name of another page.
@@ -40,6 +41,7 @@ class Site:
     studies: Mapping[str, str]
     demonstrations: bool
     templates: Path
+    full: bool = True
 
     def __post_init__(self) -> None:
         """Compare the names."""

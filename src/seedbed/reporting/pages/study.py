@@ -5,27 +5,38 @@ It needs the results of its own study and nothing of the others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import pandas as pd
 
+from seedbed.observations import DEMONSTRATIONS
+from seedbed.reporting.demonstration_figures import results_of
 from seedbed.reporting.pages.site import Site
-from seedbed.reporting.results import Results, ShownStudy
+from seedbed.reporting.results import Results, ShownDemonstration, ShownStudy
 from seedbed.reporting.sections import section_of
 from seedbed.reporting.summaries import runs_table, variance_table
 from seedbed.reporting.verdict_tables import ClaimsSection, Judged, Places, claims_section
 from seedbed.statistics.floors import FloorViolation, Row, floor_violations
 
 
-def build(site: Site, study: ShownStudy, observations: pd.DataFrame, judged: Judged, fingerprint: str) -> str:
+def build(
+    site: Site,
+    study: ShownStudy,
+    demonstrations: Sequence[ShownDemonstration],
+    observations: pd.DataFrame,
+    judged: Judged,
+    fingerprint: str,
+) -> str:
     """The page of a study as HTML.
 
     Args:
         site: The pages of the build.
         study: The study.
+        demonstrations: The demonstrations, on which some claims about the study rest too.
         observations: The rows of the study and of the demonstrations, with the columns of
             `seedbed.observations.COLUMNS`; other rows are left out.
-        judged: The claims that rest on the study, see `Judged.resting_on`.
+        judged: The claims that rest on the study, alone or with demonstrations.
         fingerprint: What the page says of itself in its head, for the next build.
 
     Raises:
@@ -35,9 +46,9 @@ def build(site: Site, study: ShownStudy, observations: pd.DataFrame, judged: Jud
     section = section_of(results)
     claims: ClaimsSection | None = None
     if judged.claims:
-        claims = claims_section(
-            judged, Places(study.name, {study.name: results}, {study.name: section.all_figures})
-        )
+        readable = {study.name: results, DEMONSTRATIONS: results_of(observations, demonstrations)}
+        figures = {study.name: section.all_figures, DEMONSTRATIONS: ()}
+        claims = claims_section(judged, Places(study.name, readable, figures))
     return site.render(
         study.name,
         "study.html",
