@@ -323,7 +323,7 @@ def _page(
         return pages_index.build(site, [one], observations, timings, found, compared, PROVENANCE, FINGERPRINT)
     if page == "claims":
         return pages_claims.build(site, [one], (), observations, found, FINGERPRINT)
-    return pages_study.build(site, one, observations, found, FINGERPRINT)
+    return pages_study.build(site, one, (), observations, found, FINGERPRINT)
 
 
 @pytest.fixture(scope="session")

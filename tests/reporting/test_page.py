@@ -518,7 +518,9 @@ def test_figures_stand_under_the_headings_of_their_parts(
 
 def test_the_example_of_the_documentation_builds(monkeypatch: pytest.MonkeyPatch, drawn: ModuleType) -> None:
     text = (drawn.TEMPLATES.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    code = text.partition("## Figures of a study")[2].partition('    """The farm')[2].partition("\nA `Measure`")[0]
+    code = (
+        text.partition("## Figures of a study")[2].partition('    """The farm')[2].partition("\nBeside panels")[0]
+    )
     module = ModuleType("example")
     exec(textwrap.dedent('    """The farm' + code), module.__dict__)
     monkeypatch.setattr("seedbed.reporting.sections.study_module", lambda study: module)
@@ -579,7 +581,7 @@ def test_each_demonstration_has_its_question_its_lead_and_all_its_numbers(drawn:
     ]
     numbers = [rows for name, rows in page.tables.items() if ": The numbers of " in name]
     assert [rows[1][2].strip() for rows in numbers] == ["90", numbers[1][1][2].strip()]
-    assert "5 independent streams" in page.text
+    assert "Independent streams of them: 5" in page.text
     assert numbers[1][1][4].strip() == "1.2000"
 
 

@@ -35,7 +35,7 @@ def test_counts_are_recomputed_from_the_table_of_verdicts(build_page: Build, dra
     compatible = sum(bool(row["compatible"]) for row in rows)
     bounded = open_to - compatible
     assert f"{len(decided)} of them are decided, {open_to} by numbers" in page.text
-    assert f"Of these {open_to}, {compatible} are single numbers that are reproduced" in page.text
+    assert f"Of these {open_to}, {compatible} compare one stated number" in page.text
     assert f"Each of the other {bounded} is wrong by chance in at most 5" in page.text
     assert f"so at most about {ALPHA * bounded:.1f} of them are wrong" in page.text
 
