@@ -187,13 +187,7 @@ def source(evaluation: str) -> str:
     Raises:
         ConfigError: there is no such constant, or it has another value.
     """
-    path = PACKAGE / "evaluations" / f"{evaluation}.py"
-    found = read_constant(parse(path), _in_project(path), "SOURCE")
-    if found is None:
-        raise ConfigError(f"{_in_project(path)}: defines no constant SOURCE")
-    if found not in SOURCES:
-        raise ConfigError(f"{_in_project(path)}: SOURCE: {unexpected(found, *SOURCES)}")
-    return str(found)
+    return _read_source(PACKAGE / "evaluations" / f"{evaluation}.py")
 
 
 def offers(folder: str, name: str) -> tuple[str, ...]:
@@ -280,6 +274,7 @@ def parse(path: Path) -> ast.Module:
         raise ConfigError(f"{_in_project(path)}: no Python: {error}") from error
 
 
+@cache
 def _read_names(path: Path, name: str) -> tuple[str, ...]:
     """A constant that is a tuple of names, which the file must have."""
     found = read_names(parse(path), _in_project(path), name)
@@ -322,6 +317,16 @@ def read_constant(tree: ast.Module, place: str, name: str) -> object:
             except ValueError as error:
                 raise ConfigError(f"{place}:{node.lineno}: {name}: expected a literal") from error
     return None
+
+
+@cache
+def _read_source(path: Path) -> str:
+    found = read_constant(parse(path), _in_project(path), "SOURCE")
+    if found is None:
+        raise ConfigError(f"{_in_project(path)}: defines no constant SOURCE")
+    if found not in SOURCES:
+        raise ConfigError(f"{_in_project(path)}: SOURCE: {unexpected(found, *SOURCES)}")
+    return str(found)
 
 
 @cache
