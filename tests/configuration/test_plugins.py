@@ -15,6 +15,7 @@ import pytest
 
 import seedbed.models
 from seedbed.configuration import plugins
+from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.yaml import ConfigError
 from seedbed.measuring.trained import TrainedModel
 
@@ -270,3 +271,20 @@ def test_the_module_that_an_option_names_is_known_without_importing_it() -> None
     given = plugins.options("models", "transformer", {"mixer": "gated_linear"}, "place")
     assert plugins.parts("models", "transformer", given) == ["seedbed.models.mixers.gated_linear"]
     assert plugins.parts("models", "window", {}) == []
+
+
+def test_no_file_is_parsed_anew_for_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every job reads the configuration, so that parsing each time would cost more than most jobs."""
+    original, parsed = plugins.parse, Counter[Path]()
+
+    def count(path: Path) -> ast.Module:
+        parsed[path] += 1
+        return original(path)
+
+    monkeypatch.setattr(plugins, "parse", count)
+    for function in vars(plugins).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
+    Configuration()
+    assert parsed
+    assert max(parsed.values()) <= 4

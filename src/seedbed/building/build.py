@@ -19,7 +19,7 @@ from seedbed.building.progress import Display, Progress
 from seedbed.building.snakemake_process import Snakemake, Stop
 from seedbed.configuration.configuration import Configuration, overrides
 from seedbed.configuration.yaml import ConfigError
-from seedbed.pipeline.jobs.job import RESULTS
+from seedbed.pipeline.jobs.job import RESULTS, is_pending
 from seedbed.pipeline.plan import Plan, check
 from seedbed.pipeline.rehearsal import rehearse
 
@@ -91,7 +91,8 @@ def enter_results_folder(configuration: Configuration) -> Iterator[None]:
 def _make(plan: Plan, snakemake: Snakemake) -> int:
     """Make what is pending; returns 0 only if nothing is pending afterwards."""
     print("Checking everything, on a few documents first ...", flush=True)
-    check(plan.configuration)
+    if any(map(is_pending, plan.computing)):
+        check(plan.configuration)
     rehearse(plan)
     for part in RESULTS.rglob(".*.part"):  # of a job that was killed while it wrote
         part.unlink()

@@ -28,7 +28,17 @@ from seedbed.building.fork_client import ADDRESS
 from seedbed.building.job_environment import JOB_ENVIRONMENT
 
 #: Libraries that start no thread when they are imported: a forked process would not have that thread.
-LIBRARIES = ("jaxtyping", "pydantic", "safetensors.torch", "scipy.special", "torch", "typer", "yaml")
+LIBRARIES = (
+    "jaxtyping",
+    "jinja2",
+    "matplotlib.figure",
+    "pydantic",
+    "safetensors.torch",
+    "scipy.special",
+    "torch",
+    "typer",
+    "yaml",
+)
 Handlers = Mapping[signal.Signals, Any]
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Seconds between two checks whether the command has ended.

@@ -171,14 +171,7 @@ def needs(evaluation: str) -> tuple[str, ...]:
     Raises:
         ConfigError: there is no such constant, or no run has what it names.
     """
-    path = PACKAGE / "evaluations" / f"{evaluation}.py"
-    needed = _read_names(path, "NEEDS")
-    offered = (offers(folder, name) for folder in ("objectives", "references") for name in names(folder))
-    known = set(TRAINED).union(*offered)
-    for name in needed:
-        if name not in known:
-            raise ConfigError(f"{_in_project(path)}: NEEDS: {quote(name)}: {nearest(name, known)}")
-    return needed
+    return _read_needs(PACKAGE / "evaluations" / f"{evaluation}.py")
 
 
 def source(evaluation: str) -> str:
@@ -317,6 +310,17 @@ def read_constant(tree: ast.Module, place: str, name: str) -> object:
             except ValueError as error:
                 raise ConfigError(f"{place}:{node.lineno}: {name}: expected a literal") from error
     return None
+
+
+@cache
+def _read_needs(path: Path) -> tuple[str, ...]:
+    needed = _read_names(path, "NEEDS")
+    offered = (offers(folder, name) for folder in ("objectives", "references") for name in names(folder))
+    known = set(TRAINED).union(*offered)
+    for name in needed:
+        if name not in known:
+            raise ConfigError(f"{_in_project(path)}: NEEDS: {quote(name)}: {nearest(name, known)}")
+    return needed
 
 
 @cache

@@ -159,6 +159,13 @@ class Plan:
             IndexPage(self.shown, self.observations, self.verdicts, self.claims, self.timings, self.comparison),
         )
 
+    @cached_property
+    def computing(self) -> tuple[Job, ...]:
+        """The jobs that compute observations: those that use plug-ins and languages."""
+        # A training that begins with another's weights comes after it.
+        trainings = sorted(self.trainings, key=lambda one: one.start is not None)
+        return (*self.corpora, *trainings, *self.measurements, *self.demonstrations)
+
     @property
     def tables(self) -> tuple[Job, ...]:
         """The tables that the build ends with."""
@@ -167,9 +174,7 @@ class Plan:
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
         """Every job, each after those that it reads."""
-        # A training that begins with another's weights comes after it.
-        trainings = sorted(self.trainings, key=lambda one: one.start is not None)
-        return (*self.corpora, *trainings, *self.measurements, *self.demonstrations, *self.tables, *self.pages)
+        return (*self.computing, *self.tables, *self.pages)
 
     # One job.
 
