@@ -55,6 +55,7 @@ rule demonstrations_page:
         COMPUTE
 
 
+# Before the other pages, since it takes longest.
 rule study_page:
     input:
         inputs_of(StudyPage),
@@ -64,6 +65,7 @@ rule study_page:
         "results/logs/pages/{study}.log",
     conda:
         ENVIRONMENT
+    priority: 1
     params:
         fingerprint=fingerprint_of(StudyPage),
     shell:
