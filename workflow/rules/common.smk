@@ -1,4 +1,4 @@
-# What every rule uses: the plan (paths and fingerprints) and the command that runs a job.
+# What all rules use: the plan (paths and fingerprints) and the command that runs a job.
 import json
 import os
 import shlex
@@ -50,12 +50,12 @@ OVERRIDES = [f"--config={key}={json.dumps(value)}" for key, value in config.item
 SEEDBED = shlex.join(
     [sys.executable, "-m", "seedbed.building.fork_client", *OVERRIDES]
 ).translate(BRACES)
-# In the prefix, not in a rule: the path of Python decides no result, so it must not be a parameter of a job.
+# In the prefix: the path of Python decides no result, so it must not be a parameter of a job.
 shell.prefix(" ".join(["set -euo pipefail; seedbed() {{", SEEDBED, 'job "$@"; }}; ']))
 ENVIRONMENT = str(Path(workflow.basedir, "environment.yml")).translate(BRACES)
 
 
-# The command of every rule: it names all outputs of the job, so one command can compute any job.
+# The command of all rules. It names all outputs of the job, so one command can compute any job.
 COMPUTE = "seedbed {output:q} --fingerprint {params.fingerprint} > {log:q} 2>&1"
 
 

@@ -63,9 +63,9 @@ rule study_page:
         StudyPage.OUTPUTS,
     log:
         "results/logs/pages/{study}.log",
+    priority: 1
     conda:
         ENVIRONMENT
-    priority: 1
     params:
         fingerprint=fingerprint_of(StudyPage),
     shell:
