@@ -20,6 +20,7 @@ CARRIERS = (
     "seedbed.configuration",
     "seedbed.pipeline",
     "seedbed.errors",
+    "seedbed.messages",
     "seedbed.__main__",
 )
 PROGRAM = """
