@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,12 +25,18 @@ COLUMNS = (
     "text",
     "n",
     "item_error",
+    "item_groups",
     "unit",
     "recipe",
     "fingerprint",
 )
 
 Scalar = str | int | float
+#: A row of the table, by column.
+Row = dict[str, Any]
+
+#: The number of groups that items are dealt into, see `mean`; a power of two.
+GROUPS = 16
 
 #: The study of the rows of demonstrations, which belong to no study; their run is the name of the demonstration.
 DEMONSTRATIONS = "demonstrations"
@@ -46,6 +53,8 @@ class Observation:
         unit: ``nat`` (likelihoods, per token), ``share``, ``count`` and so on.
         n: The number of items that ``value`` is the mean of; None if the metric is not additive.
         item_error: The standard error of that mean over its items.
+        item_groups: How far each group of items moves that mean, see `mean`; empty if every seed draws its own
+            items.
         text: A result that is text: a token sequence, a shape, the name of an error.
     """
 
@@ -55,6 +64,7 @@ class Observation:
     unit: str = ""
     n: int | None = None
     item_error: float | None = None
+    item_groups: tuple[float, ...] = ()
     text: str = ""
 
 
@@ -95,36 +105,49 @@ def mean(
     condition: Mapping[str, Scalar] | None = None,
     unit: str = "",
     clusters: ArrayLike | None = None,
+    shared: bool = True,
 ) -> Observation:
     """The mean over items as an observation, with the standard error over items.
 
     The mean is a total divided once by a count, never a mean of means. A share is not certain even if all items
     are 0, or all are 1: its error is then half of Wilson's interval at one standard error.
 
+    Shared items are dealt into random groups (Wolter 2007, chapter 2), each with the sum of its items' deviations
+    from the mean, divided by the number of items. Two observations on the same items have the same groups, so the
+    item error of their difference follows from the differences of their groups.
+
     Args:
         metric: The metric's name.
         values: [items], one value for each item.
         condition: The condition of the observation.
         unit: The unit of the values.
-        clusters: [items], the id of each item's group (document); items of a group are dependent. The standard
-            error is then the linearised one of a ratio over groups. It equals the plain one if every group has one
-            item.
+        clusters: [items], the number of each item's cluster (document); items of a cluster are dependent. The
+            standard error is then the linearised one of a ratio over clusters. It equals the plain one if every
+            cluster has one item.
+        shared: Whether the items are the same for all seeds and all runs, in the same order or with the same
+            numbers of clusters. If every seed draws its own, the spread over seeds has their error already.
     """
     array = np.asarray(values, dtype=np.float64)
     count = array.size
     value = float(array.sum() / count) if count else math.nan
-    deviations: NDArray[np.float64] = array - value
-    if clusters is not None and count:
-        members = np.unique(np.asarray(clusters), return_inverse=True)[1]
-        deviations = np.asarray(np.bincount(members, weights=deviations), dtype=np.float64)
-    groups = deviations.size
-    error = float(np.sqrt((deviations**2).sum() * groups / (groups - 1)) / count) if groups > 1 else math.nan
+    known, members = np.unique(np.arange(count) if clusters is None else np.asarray(clusters), return_inverse=True)
+    size = known.size
+    deviations = np.bincount(members, weights=array - value).astype(np.float64) if count else array
+    error = float(np.sqrt((deviations**2).sum() * size / (size - 1)) / count) if size > 1 else math.nan
     if unit == "share" and value in (0.0, 1.0):
-        error = 1 / (2 * (groups + 1))
-    return Observation(metric, value, dict(condition or {}), unit, count, error)
+        error = 1 / (2 * (size + 1))
+    groups: tuple[float, ...] = ()
+    if shared and size > 1:
+        groups = tuple((np.bincount(_group(known), weights=deviations, minlength=GROUPS) / count).tolist())
+    return Observation(metric, value, dict(condition or {}), unit, count, error, groups)
 
 
-def rows(observations: Iterable[Observation], **common: Scalar | None) -> list[dict[str, Scalar | None]]:
+def _group(clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[clusters], the group of each: a multiplicative hash, which fills all groups with even numbers alone too."""
+    return np.asarray((clusters.astype(np.uint64) * 0x9E3779B1 % 2**32) * GROUPS // 2**32, dtype=np.int64)
+
+
+def rows(observations: Iterable[Observation], **common: Scalar | None) -> list[Row]:
     """The observations as rows of the table, each with the columns of ``common`` (study, run, seed ...)."""
     return [
         common
@@ -135,6 +158,7 @@ def rows(observations: Iterable[Observation], **common: Scalar | None) -> list[d
             "text": one.text,
             "n": one.n,
             "item_error": one.item_error,
+            "item_groups": list(one.item_groups),
             "unit": one.unit,
         }
         for one in observations

@@ -9,8 +9,8 @@ import pytest
 from seedbed.commands import sentinels
 from seedbed.commands.checking import line
 from seedbed.configuration.configuration import ROOT
+from seedbed.observations import Row
 from seedbed.pipeline.reference_files import SENTINELS, read_reference
-from seedbed.pipeline.table import Row
 from seedbed.statistics.comparison import ComparedItem, compare_rows
 
 PLAN = sentinels.plan()

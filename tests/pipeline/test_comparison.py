@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.observations import Observation, rows
+from seedbed.observations import Observation, Row, rows
 from seedbed.pipeline import reference_files
 from seedbed.pipeline.jobs.tables import Comparison, Observations, Timings, Verdicts
-from seedbed.pipeline.table import Row, observation_table, write_rows
+from seedbed.pipeline.table import observation_table, write_rows
 
 STUDIES = ("farm", "garden")
 

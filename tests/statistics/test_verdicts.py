@@ -7,13 +7,14 @@ import pytest
 from judging import cell, claim, judge, of
 
 from seedbed.statistics.claims import Claim
+from seedbed.statistics.decisions import MORE_SEEDS, NO_SEEDS
 from seedbed.statistics.observed import ObservationKey, ObservationTable
 from seedbed.statistics.verdicts import Verdict, expected_wrong, verdicts
 
 CHECKS: dict[str, dict[str, Any]] = {
     "exact": {"kind": "exact", "of": of("a"), "to": 1},
     "band": {"kind": "band", "of": of("a"), "to": 1, "margin": 1},
-    "noise": {"kind": "band", "of": of("a", seeds="sd"), "to": 1, "margin": 1, "lecture_runs": 2},
+    "noise": {"kind": "band", "of": of("a", seeds="sd"), "to": 1, "margin": 0.5, "lecture_runs": 2},
     "bound": {"kind": "bound", "of": of("a"), "at_most": 2},
     "perplexity": {"kind": "bound", "of": of("a", scale="perplexity"), "at_most": 9},
     "difference": {"kind": "bound", "of": of("a", minus="b"), "at_most": 2},
@@ -38,6 +39,10 @@ def test_equal_seeds_give_a_decision_and_no_warning(check: dict[str, Any]) -> No
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_a_seed_that_is_not_finite_passes_nothing(check: dict[str, Any], bad: float) -> None:
     found = judge(check, cell("a", [1.0, bad, 1.0]), cell("b", [2.0] * 3))
+    if check is CHECKS["share"]:
+        assert found.outcome != "reproduced"
+        assert found.estimate == pytest.approx(2 / 3)
+        return
     assert found.outcome == "non-finite"
     assert "no finite number in seed 1" in found.explanation
     assert not found.decided
@@ -53,7 +58,7 @@ def test_an_empty_table_passes_nothing(check: dict[str, Any]) -> None:
 @each_check
 def test_a_missing_seed_passes_nothing(check: dict[str, Any]) -> None:
     found = judge(check, cell("a", [1.0] * 4), cell("b", [2.0] * 5), cell("a", [0.0] * 5, "other"))
-    assert found.outcome == "non-finite"
+    assert found.outcome == ("undecided" if check is CHECKS["share"] else "non-finite")
 
 
 @each_check
@@ -68,7 +73,8 @@ def test_one_seed_is_undecided_and_needs_two(check: dict[str, Any]) -> None:
 @each_check
 def test_a_text_where_a_number_is_expected_passes_nothing(check: dict[str, Any]) -> None:
     found = judge(check, cell("a", [math.nan] * 3, text="1"), cell("b", [2.0] * 3))
-    assert found.outcome in ("non-finite", "contradicted")
+    assert found.outcome in ("non-finite", "contradicted", "undecided")
+    assert found.estimate in (None, 0)
 
 
 def test_duplicated_rows_are_an_error() -> None:
@@ -215,8 +221,11 @@ def test_an_undecided_claim_says_how_many_seeds_it_would_need() -> None:
     assert found.seeds_needed == 25
     assert found.explanation.endswith("About 25 seeds would decide.")
     hopeless = judge({"kind": "band", "of": of("a"), "to": 1.0, "margin": 0.1}, cell("a", [0.8, 1.6, 1.2, 0.9]))
-    assert hopeless.seeds_needed == 101
-    assert hopeless.explanation.endswith("More than 100 seeds would be needed to decide.")
+    assert hopeless.seeds_needed == NO_SEEDS
+    assert hopeless.explanation.endswith("No number of seeds would decide this.")
+    slow = judge({"kind": "bound", "of": of("a"), "at_least": 1.0}, cell("a", [0.5, 1.6, 1.1, 0.9]))
+    assert slow.seeds_needed == MORE_SEEDS
+    assert slow.explanation.endswith("More than 100 seeds would be needed to decide.")
 
 
 def test_only_what_other_seeds_could_change_counts_for_chance() -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from seedbed.observations import Scalar, condition_text
+from seedbed.observations import Row, Scalar, condition_text
 from seedbed.statistics.claims import Claim
 from seedbed.statistics.observed import ObservationTable
 from seedbed.statistics.verdicts import Verdict, verdicts
 from seedbed.statistics.verdicts import judge as judgement
-
-Row = dict[str, Scalar | None]
 
 
 def cell(
@@ -21,12 +19,22 @@ def cell(
     *,
     text: str = "",
     study: str = "garden",
+    unit: str = "",
+    groups: Sequence[Sequence[float]] = (),
     **condition: Scalar,
 ) -> list[Row]:
-    """The rows of a cell: one a seed for a list, the one of a reference run for a number."""
+    """The rows of a cell: one a seed for a list, the one of a reference run for a number.
+
+    Shared items are given by [values][groups], see `observations.mean`.
+    """
     seeded = list(enumerate(values)) if isinstance(values, Sequence) else [(None, values)]
     common = {"study": study, "run": run, "metric": metric, "condition": condition_text(condition), "text": text}
-    return [common | {"seed": seed, "value": value} for seed, value in seeded]
+    common |= {"unit": unit}
+    items = groups or [()] * len(seeded)
+    return [
+        common | {"seed": seed, "value": value, "item_groups": list(each)}
+        for (seed, value), each in zip(seeded, items, strict=True)
+    ]
 
 
 def of(run: str, metric: str = "loss", **more: object) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from pathlib import Path
 from seedbed.building.build import build
 from seedbed.commands.checking import line
 from seedbed.configuration.configuration import Configuration, overrides
-from seedbed.observations import DEMONSTRATIONS
+from seedbed.observations import DEMONSTRATIONS, Row
 from seedbed.pipeline import reference_files
 from seedbed.pipeline.plan import Plan
-from seedbed.pipeline.table import Row, observation_table
+from seedbed.pipeline.table import observation_table
 from seedbed.statistics.comparison import compare_rows
 
 

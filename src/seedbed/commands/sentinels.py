@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import chdir
 
 from seedbed.configuration.configuration import Configuration
-from seedbed.observations import DEMONSTRATIONS, Observation, rows
+from seedbed.observations import DEMONSTRATIONS, Observation, Row, rows
 from seedbed.pipeline import reference_files, storage
 from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job, is_pending
@@ -19,7 +19,7 @@ from seedbed.pipeline.jobs.measurement import Measurement
 from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.machine import machine
 from seedbed.pipeline.plan import Plan
-from seedbed.pipeline.table import Row, observation_table
+from seedbed.pipeline.table import observation_table
 
 #: How many first losses of a sentinel are compared; these agree to a thousandth on other processors too.
 FIRST_LOSSES = 20

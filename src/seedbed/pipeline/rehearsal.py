@@ -21,7 +21,7 @@ from seedbed.configuration.claim_files import Seen, Wanted, check_measured, want
 from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.schema import Data, Run, Study
 from seedbed.configuration.validation import together
-from seedbed.observations import read_condition
+from seedbed.observations import Row, read_condition
 from seedbed.pipeline.jobs.corpus import SPLITS
 from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job, is_pending
@@ -31,7 +31,7 @@ from seedbed.pipeline.jobs.tables import rows_of
 from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.reference_files import WATCHED
-from seedbed.pipeline.table import Row, observation_table
+from seedbed.pipeline.table import observation_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

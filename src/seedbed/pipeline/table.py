@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seedbed.errors import SeedbedError
-from seedbed.observations import COLUMNS, Scalar
+from seedbed.observations import COLUMNS, Row
 from seedbed.pipeline import storage
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Row = dict[str, Scalar | None]
 
 
 def write_rows(path: Path, rows: Iterable[Row], fingerprint: str) -> None:
@@ -31,6 +29,7 @@ def observation_table(rows: Iterable[Row]) -> pa.Table:
     import pyarrow as pa
 
     kinds = {"value": pa.float64(), "item_error": pa.float64(), "seed": pa.int64(), "n": pa.int64()}
+    kinds["item_groups"] = pa.list_(pa.float32())
     schema = pa.schema([(column, kinds.get(column, pa.string())) for column in COLUMNS])
     ordered = sorted(rows, key=_key)
     for one, next_one in pairwise(ordered):

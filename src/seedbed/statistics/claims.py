@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import product
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -37,6 +37,7 @@ Count = Annotated[StrictInt, Field(ge=1)]
 Key = StrictInt | Number | StrictStr
 #: A metric, with a condition in brackets where it has one.
 FactKey = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*(\([^=;]+=[^=;]+(;[^=;]+=[^=;]+)*\))?$")]
+_Part = TypeVar("_Part", bound=BaseModel)
 _Scalar = StrictBool | StrictInt | Number | StrictStr
 Setting = _Scalar | list[_Scalar]
 #: A number whose last digit says how exact it is.
@@ -155,10 +156,10 @@ class BandCheck(_Strict):
         kind: The kind.
         of: What the figure is of.
         to: The figure; a list has one for each number of ``of``.
-        margin: The half-width beyond which a range that holds the figure says too little.
+        margin: The largest difference that does not matter: half of the effect that the lecture relies on.
         rounding: Half a unit of the figure's last digit.
         lecture_runs: How many runs the figure is the mean, or the standard deviation, of.
-        noise: The standard deviation of the figure itself, where it is a count in a sample of known spread.
+        noise: The standard deviation of the figure itself, where no observation has its error over items.
     """
 
     kind: Literal["band"]
@@ -230,6 +231,38 @@ class EquivalentCheck(_Strict):
         return self
 
 
+class NoiseCheck(_Strict):
+    """No two of the numbers, paired by seed, differ by more than ``at_most`` times the seed noise of ``to``."""
+
+    kind: Literal["noise"]
+    of: Operands
+    to: MeanOperand
+    at_most: Positive
+
+    @model_validator(mode="after")
+    def _compares(self) -> NoiseCheck:
+        _several(self.of)
+        if len(self.to.conditions) > 1:
+            raise ValueError("to: the seed noise of one number is needed, not of several")
+        return self
+
+
+class ExistsCheck(_Strict):
+    """At least one seed has a number above ``at_least``, below ``at_most``, or between both."""
+
+    kind: Literal["exists"]
+    of: MeanOperand
+    at_least: Number | None = None
+    at_most: Number | None = None
+    lecture_runs: Count = 1
+
+    @model_validator(mode="after")
+    def _has_an_end(self) -> ExistsCheck:
+        if self.at_least is None and self.at_most is None:
+            raise ValueError("needs at_least, at_most or both")
+        return self
+
+
 class AllCheck(_Strict):
     """What one sentence says together: every one of the checks holds."""
 
@@ -239,7 +272,8 @@ class AllCheck(_Strict):
 
 Fact = Annotated[dict[FactKey, Key], Field(min_length=1)]
 Check = Annotated[
-    ExactCheck | BandCheck | BoundCheck | OrderCheck | EquivalentCheck | AllCheck, Field(discriminator="kind")
+    ExactCheck | BandCheck | BoundCheck | OrderCheck | EquivalentCheck | NoiseCheck | ExistsCheck | AllCheck,
+    Field(discriminator="kind"),
 ]
 AllCheck.model_rebuild()  # it was declared before what it holds
 
@@ -265,6 +299,9 @@ class Claim(_Strict):
             it.
         setting: What the configuration must say.
         same_as: The claims that say the same.
+        recipes: Runs that differ only in what the lecture leaves open, the one of the check first. The check is
+            asked of each of them.
+        rewritten: Why its check was changed after its first full build; none if it was not.
     """
 
     says: Sentence
@@ -276,6 +313,14 @@ class Claim(_Strict):
     fact: Annotated[dict[Name, Fact], Field(min_length=1)] | None = None
     setting: StatedSettings | None = None
     same_as: Annotated[list[ClaimId], Field(min_length=1)] | None = None
+    recipes: Annotated[list[Name], Field(min_length=2), AfterValidator(_distinct)] | None = None
+    rewritten: Sentence | None = None
+
+    @model_validator(mode="after")
+    def _recipes_of_its_check(self) -> Claim:
+        if self.recipes and (self.check is None or self.recipes[0] not in self._runs()):
+            raise ValueError(f"recipes: the check reads no run {self.recipes[0]}, the first of the recipes")
+        return self
 
     @model_validator(mode="after")
     def _one_way_to_decide(self) -> Claim:
@@ -287,9 +332,21 @@ class Claim(_Strict):
         return self
 
     @property
+    def checks(self) -> list[Check]:
+        """Its check, asked of each of its recipes; none without a check."""
+        if self.check is None:
+            return []
+        if not self.recipes:
+            return [self.check]
+        return [_with_run(self.check, self.recipes[0], run) for run in self.recipes]
+
+    @property
     def operands(self) -> list[Operand]:
-        """Every operand of its check."""
-        return list(_operands(self.check)) if self.check else []
+        """Every operand of its check, in all its recipes."""
+        return [operand for check in self.checks for operand in _operands(check)]
+
+    def _runs(self) -> set[str]:
+        return {run for operand in _operands(self.check) for run in operand.runs} if self.check else set()
 
 
 class Excluded(_Strict):
@@ -346,8 +403,24 @@ def _operands(check: Check) -> Iterator[Operand]:
                 yield from _operands(part)
         case OrderCheck() | EquivalentCheck():
             yield from check.of
+        case NoiseCheck():
+            yield from (*check.of, check.to)
         case _:
             yield check.of
+
+
+def _with_run(part: _Part, run: str, other: str) -> _Part:
+    """A check, or a part of one, with another run in the place of ``run``."""
+
+    def changed(value: object) -> object:
+        if isinstance(value, BaseModel):
+            return _with_run(value, run, other)
+        return [changed(one) for one in value] if isinstance(value, list) else value
+
+    values: dict[str, object] = {name: changed(getattr(part, name)) for name in type(part).model_fields}
+    if isinstance(part, Operand):
+        values |= {name: other for name in ("run", "minus") if values[name] == run}
+    return part.model_copy(update=values)
 
 
 def _same_length(to: object, operand: Operand) -> None:

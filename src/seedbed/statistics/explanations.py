@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from seedbed.statistics.decisions import MOST_SEEDS, Decision, Outcome
+from seedbed.statistics.decisions import MOST_SEEDS, NO_SEEDS, Decision, Outcome
 from seedbed.statistics.numbers import number_text, seeds_text
 from seedbed.statistics.questions import Question
 
@@ -22,7 +22,34 @@ def explanation(question: Question, decision: Decision, outcomes: Sequence[Outco
         sentence = f"{question.subject}: {question.problem}; expected {question.expected}."
     else:
         sentence = f"{question.subject} is {_estimate(question, decision)}; expected {question.expected}."
-    return _count(outcomes) + sentence + _plan(needed)
+    return _count(outcomes) + sentence + _diverged(question) + _plan(needed)
+
+
+def recipes_words(outcomes: Mapping[str, Outcome]) -> str:
+    """In how many of the recipes that a lecture's text allows a claim holds, and in which it fails."""
+    count = len(outcomes)
+    failed = [run for run, outcome in outcomes.items() if outcome in ("contradicted", "differs")]
+    held = sum(outcome == "reproduced" for outcome in outcomes.values())
+    if failed:
+        return f"Fails in {len(failed)} of {count} recipes that the lecture’s text allows ({', '.join(failed)}): "
+    return f"Holds in {held} of {count} recipes that the lecture’s text allows: "
+
+
+def possible_words(possible: Collection[Outcome]) -> str:
+    """What the present number of seeds can decide about a share of seeds."""
+    if len(possible) == 2:
+        return "These seeds can confirm it and can contradict it."
+    if not possible:
+        return "These seeds are too few to confirm it or to contradict it."
+    can, cannot = ("confirm", "contradict") if "reproduced" in possible else ("contradict", "confirm")
+    return f"These seeds can {can} it, and are too few to {cannot} it."
+
+
+def _diverged(question: Question) -> str:
+    """How many trainings diverged; each of these seeds counts as one that fails."""
+    if not question.diverged:
+        return ""
+    return f" The training of {seeds_text(question.diverged)} diverged and counts as a failure."
 
 
 def _count(outcomes: Sequence[Outcome]) -> str:
@@ -36,14 +63,15 @@ def _estimate(question: Question, decision: Decision) -> str:
     interval = decision.interval
     if decision.level == 1:
         return _exact(question, decision)
-    if question.n == 0:
+    if question.n == 0 and interval.low == interval.high:
         return number_text(interval.mean)
-    words = f"{number_text(interval.mean)} over {seeds_text(question.n)}"
+    words = number_text(interval.mean) + (f" over {seeds_text(question.n)}" if question.n else "")
     if not interval.defined:
         return f"{words}, too few for an interval"
     what = "prediction interval" if question.has_stated_value else "interval"
     ends = f"{number_text(interval.low)} to {number_text(interval.high)}"
-    return f"{words} ({100 * decision.level:.3g} % {what} {ends})"
+    off = "" if decision.off is None else f", off by {number_text(decision.off)}, which is within the margin"
+    return f"{words} ({100 * decision.level:.3g} % {what} {ends}){off}"
 
 
 def _exact(question: Question, decision: Decision) -> str:
@@ -62,6 +90,8 @@ def _exact(question: Question, decision: Decision) -> str:
 def _plan(needed: int | None) -> str:
     if needed is None:
         return ""
+    if needed == NO_SEEDS:
+        return " No number of seeds would decide this."
     if needed > MOST_SEEDS:
         return f" More than {MOST_SEEDS} seeds would be needed to decide."
     return (

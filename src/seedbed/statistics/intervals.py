@@ -10,9 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.special import betaincinv, chdtri, fdtri, ndtri, stdtrit
+
+#: What keeps an interval inside the range of its number: nothing, the ends 0 and 1 of a share, the end 0 of a
+#: count or a ratio, or the logarithm, on which a perplexity is nats.
+Scale = Literal["plain", "share", "positive", "perplexity"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,43 @@ def t_half_width(sd: float, n: int, level: float, runs: int = 0) -> float:
     return float(stdtrit(n - 1, (1 + level) / 2)) * sd * math.sqrt(1 / n + (1 / runs if runs else 0))
 
 
+def interval_around(mean: float, error: float, factor: float, n: int, scale: Scale = "plain") -> Interval:
+    """The interval of ``factor`` standard errors around a mean, which stays in the range of the number.
+
+    For a share this is Wilson's interval with the number of independent items that would have this error, as in
+    surveys. For a positive number both ends are that many standard errors away on the logarithm (the delta
+    method).
+
+    Args:
+        mean: The mean; of nats, if the scale is ``perplexity``.
+        error: Its standard error.
+        factor: How many of them.
+        n: The number of seeds.
+        scale: The range of the number.
+    """
+    half = factor * error
+    plain = Interval(mean, mean - half, mean + half, n)
+    if scale == "perplexity":
+        return plain.exponentiated()
+    if scale == "positive" and mean > 0 and math.isfinite(half):
+        ratio = math.exp(half / mean) if half < 700 * mean else math.inf
+        return Interval(mean, mean / ratio, mean * ratio, n)
+    if scale == "share" and 0 < mean < 1 and error > 0:
+        return _wilson(mean, mean * (1 - mean) / error**2, factor, n)
+    return plain
+
+
+def welch_degrees(parts: Sequence[tuple[float, float]]) -> float:
+    """The degrees of freedom of a sum of estimated variances (Satterthwaite 1946, Welch 1947).
+
+    Args:
+        parts: Each variance with its own degrees of freedom; without any variance above 0 the answer is infinite.
+    """
+    total = sum(variance for variance, _ in parts)
+    spread = sum(variance**2 / degrees for variance, degrees in parts)
+    return total**2 / spread if spread > 0 else math.inf
+
+
 def wilson_interval(share: float, items: int, seeds: int, level: float = 0.95) -> Interval:
     """Wilson's interval of a share of one test set, for seeds that all score 0 or all score 1.
 
@@ -89,11 +131,15 @@ def wilson_interval(share: float, items: int, seeds: int, level: float = 0.95) -
     """
     if items < 1 or not math.isfinite(share):
         return Interval(share, math.nan, math.nan, seeds)
-    squared = float(ndtri((1 + level) / 2)) ** 2
-    centre = (share + squared / (2 * items)) / (1 + squared / items)
-    spread = math.sqrt(squared * (share * (1 - share) / items + squared / (4 * items**2)))
-    half = spread / (1 + squared / items)
-    return Interval(share, max(0.0, centre - half), min(1.0, centre + half), seeds)
+    return _wilson(share, items, float(ndtri((1 + level) / 2)), seeds)
+
+
+def _wilson(share: float, items: float, factor: float, seeds: int) -> Interval:
+    squared = factor**2 / items
+    centre = share + squared / 2
+    half = math.sqrt(squared * (share * (1 - share) + squared / 4))
+    low, high = ((centre + end) / (1 + squared) for end in (-half, half))
+    return Interval(share, max(0.0, low), min(1.0, high), seeds)
 
 
 def clopper_pearson_interval(passed: int, n: int, level: float = 0.95) -> Interval:

@@ -7,12 +7,13 @@ holds if the answer to each of them is yes, so no other module needs to know the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations, pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seedbed.observations import condition_text
 from seedbed.statistics.claims import (
@@ -22,25 +23,31 @@ from seedbed.statistics.claims import (
     Check,
     EquivalentCheck,
     ExactCheck,
+    ExistsCheck,
+    NoiseCheck,
     Operand,
     OrderCheck,
-    Passes,
 )
 from seedbed.statistics.decisions import (
     Decision,
     Limits,
     Outcome,
     StatedValue,
+    decide_existence,
     decide_stated_value,
     decide_within_limits,
+    possible_outcomes,
 )
-from seedbed.statistics.estimates import Estimate, Mean, Share, Spread
-from seedbed.statistics.intervals import Interval
+from seedbed.statistics.estimates import Estimate, Mean, RelativeMean, Share, Spread
+from seedbed.statistics.intervals import Interval, Scale
 from seedbed.statistics.numbers import number_text
 from seedbed.statistics.observed import ObservationKey, ObservationTable, Series
 
 #: Maps the number of questions of the claim, and the number of seeds (None for the present one), to a decision.
 Decide = Callable[[int, int | None], Decision]
+
+#: Units of numbers that are never below 0, and may be 0 only if all are.
+_POSITIVE = {"count", "ratio", "token", "position", "perplexity", "second"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,9 @@ class Question:
         has_stated_value: Whether the number is compared with a value that the lecture states. A rebuilt language
             may miss that value without making the lecture wrong.
         chance: Whether other seeds could lead to another decision.
+        limits: For a share of seeds: its limits.
         problem: Why nothing can be decided, in words; empty otherwise.
+        diverged: The number of seeds whose training diverged.
     """
 
     subject: str
@@ -66,16 +75,37 @@ class Question:
     decide: Decide
     has_stated_value: bool = False
     chance: bool = False
+    limits: Limits | None = None
     problem: str = ""
+    diverged: int = 0
+
+    def possible(self, parts: int) -> frozenset[Outcome]:
+        """What its number of seeds could decide; only a share of seeds has few enough values to say so."""
+        if self.limits is None or not self.n:
+            return frozenset({"reproduced", "contradicted"})
+        return possible_outcomes(self.limits, self.n, parts)
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """A number that is asked about, with its value for each seed."""
+    """A number that is asked about, with its value for each seed.
+
+    Attributes:
+        subject: The number, in words.
+        evidence: The keys of its observations.
+        values: Its value for each seed.
+        groups: How far each group of shared items moves it, for each seed, or moves its logarithm if the scale is
+            ``perplexity``; empty if items are not shared.
+        scale: The range of the number.
+        independent: The number of independent items of a share.
+    """
 
     subject: str
     evidence: tuple[ObservationKey, ...]
     values: Series
+    groups: Mapping[int | None, NDArray[np.float64]] = field(default_factory=dict)
+    scale: Scale = "plain"
+    independent: int = 0
 
     @property
     def seeds(self) -> int:
@@ -85,9 +115,24 @@ class _Reading:
     def numbers(self) -> list[float]:
         return [_number(value) for value in self.values.values()]
 
-    def mean(self, logarithmic: bool = False) -> Mean:
-        numbers = np.log(self.numbers).tolist() if logarithmic else self.numbers
-        return Mean.of(numbers, bool(self.seeds), logarithmic)
+    def mean(self) -> Mean:
+        numbers = np.log(self.numbers).tolist() if self.scale == "perplexity" else self.numbers
+        groups = [self.groups[seed] for seed in self.values] if self.groups else []
+        return Mean.of(numbers, bool(self.seeds), self.scale, groups, self.independent)
+
+    def minus(self, other: _Reading) -> _Reading:
+        """The difference, seed by seed, on the seeds that both have."""
+        own, others = _for_seeds_of(other, self), _for_seeds_of(self, other)
+        shared = [seed for seed in own.values if seed in others.values]
+        values: Series = {seed: _number(own.values[seed]) - _number(others.values[seed]) for seed in shared}
+        known = own.groups and others.groups
+        groups = {seed: own.linear(seed) - others.linear(seed) for seed in shared} if known else {}
+        return _Reading(f"{self.subject} − {other.subject}", self.evidence + other.evidence, values, groups)
+
+    def linear(self, seed: int | None) -> NDArray[np.float64]:
+        """[groups], how far each group of items moves the value itself, also where the groups are of nats."""
+        factor = _number(self.values[seed]) if self.scale == "perplexity" else 1.0
+        return self.groups[seed] * factor
 
 
 def questions(check: Check, observed: ObservationTable) -> Iterator[Question]:
@@ -106,6 +151,10 @@ def questions(check: Check, observed: ObservationTable) -> Iterator[Question]:
             yield from _bounds(check, observed)
         case OrderCheck() | EquivalentCheck():
             yield from _comparisons(check, observed)
+        case NoiseCheck():
+            yield from _against_noise(check, observed)
+        case ExistsCheck():
+            yield _existence(check, observed)
 
 
 def _exact(reading: _Reading, to: float | str, observed: ObservationTable) -> Question:
@@ -140,39 +189,54 @@ def _bounds(check: BoundCheck, observed: ObservationTable) -> Iterator[Question]
     limits = _limits(check.at_least, check.at_most)
     readings = list(_readings(check.of, observed))
     if check.of.passes:
-        passing = _passing(check.of, check.of.passes, readings)
-        yield _limits_question(passing, limits, observed, partial(_share, passing))
+        passes = check.of.passes
+        passing = _passing(check.of, _limits(passes.at_least, passes.at_most), passes.count, readings)
+        yield replace(_limits_question(passing, limits, observed, partial(_share, passing)), limits=limits)
         return
     for reading in readings:
         yield _limits_question(reading, limits, observed, partial(_estimate, check.of, reading))
 
 
 def _estimate(operand: Operand, reading: _Reading) -> Mean | Spread:
-    if operand.seeds == "sd":
-        return Spread.of(reading.numbers)
-    # The interval of a perplexity is computed on nats, but not that of a difference of two perplexities.
-    return reading.mean(logarithmic=operand.scale == "perplexity" and operand.minus is None)
+    return Spread.of(reading.numbers) if operand.seeds == "sd" else reading.mean()
 
 
 def _share(passing: _Reading) -> Share:
     return Share(passing.numbers.count(1.0), passing.seeds)
 
 
-def _passing(operand: Operand, passes: Passes, readings: Sequence[_Reading]) -> _Reading:
-    """Success (1) or failure (0) of each seed: it succeeds if enough of its numbers lie within the limits."""
-    needed = passes.count or len(readings)
+def _passing(operand: Operand, limits: Limits, count: int | None, readings: Sequence[_Reading]) -> _Reading:
+    """Success (1) or failure (0) of each seed: it succeeds if enough of its numbers lie within the limits.
+
+    A number that is not finite, as those of a training that diverged, lies within no limits.
+    """
+    needed = count or len(readings)
     evidence = tuple(key for reading in readings for key in reading.evidence)
-    limits = _limits(passes.at_least, passes.at_most)
     values: Series = {}
     for seed in readings[0].values if all(reading.values for reading in readings) else ():
         numbers = [_number(reading.values.get(seed, math.nan)) for reading in readings]
-        passed = float(sum(limits.low <= one <= limits.high for one in numbers) >= needed)
-        values[seed] = passed if all(map(math.isfinite, numbers)) else math.nan
+        within = [math.isfinite(one) and limits.low <= one <= limits.high for one in numbers]
+        values[seed] = float(sum(within) >= needed)
     listed = {
         key: " and ".join(map(str, one)) if isinstance(one, list) else one for key, one in operand.where.items()
     }
-    subject = f"{f'{needed} or more of ' if passes.count else ''}{_subject(operand, condition_text(listed))}"
+    subject = f"{f'{needed} or more of ' if count else ''}{_subject(operand, condition_text(listed))}"
     return _Reading(f"share of seeds with {subject} {_limits_text(limits)}", evidence, values)
+
+
+def _existence(check: ExistsCheck, observed: ObservationTable) -> Question:
+    """Whether at least one seed has all its numbers within the limits."""
+    limits = _limits(check.at_least, check.at_most)
+    reading = _passing(check.of, limits, None, list(_readings(check.of, observed)))
+
+    def decide(parts: int, n: int | None) -> Decision:
+        share = _share(reading)
+        seeds = share.n if n is None else n
+        return decide_existence(round(share.value * max(seeds, 1)), seeds, check.lecture_runs, parts)
+
+    return _question(
+        reading, "at least one seed", observed, decide, chance=bool(reading.seeds) and not any(reading.numbers)
+    )
 
 
 def _comparisons(check: OrderCheck | EquivalentCheck, observed: ObservationTable) -> Iterator[Question]:
@@ -180,12 +244,26 @@ def _comparisons(check: OrderCheck | EquivalentCheck, observed: ObservationTable
     ordered = isinstance(check, OrderCheck)
     limits = Limits(check.margin, math.inf) if ordered else Limits(-check.margin, check.margin)
     for first, second in pairwise(readings) if ordered else combinations(readings, 2):
-        both = _Reading(
-            f"{first.subject} − {second.subject}",
-            first.evidence + second.evidence,
-            _difference(first.values, second.values),
-        )
+        both = first.minus(second)
         yield _limits_question(both, limits, observed, both.mean)
+
+
+def _against_noise(check: NoiseCheck, observed: ObservationTable) -> Iterator[Question]:
+    readings = [reading for operand in check.of for reading in _readings(operand, observed)]
+    (noise,) = _readings(check.to, observed)
+    limits = Limits(-check.at_most, check.at_most)
+    for first, second in combinations(readings, 2):
+        both = first.minus(second)
+        relative = replace(
+            both,
+            subject=f"({both.subject}) as a multiple of the seed noise of {noise.subject}",
+            evidence=tuple(dict.fromkeys(both.evidence + noise.evidence)),
+        )
+        yield _limits_question(relative, limits, observed, partial(_relative, both, noise))
+
+
+def _relative(difference: _Reading, noise: _Reading) -> RelativeMean:
+    return RelativeMean(difference.mean(), Spread.of(noise.numbers))
 
 
 def _limits_question(
@@ -207,12 +285,12 @@ def _question(
     text: bool = False,
 ) -> Question:
     outcome, problem = _problem(reading, observed, text)
+    diverged = len({seed for key in reading.evidence for seed in observed.diverged(key)})
+    common = (reading.subject, expected, reading.evidence, reading.seeds)
     if outcome:
         nothing = Decision(outcome, Interval(math.nan, math.nan, math.nan, reading.seeds), math.nan)
-        return Question(
-            reading.subject, expected, reading.evidence, reading.seeds, lambda parts, n: nothing, problem=problem
-        )
-    return Question(reading.subject, expected, reading.evidence, reading.seeds, decide, has_stated_value, chance)
+        return Question(*common, lambda parts, n: nothing, problem=problem, diverged=diverged)
+    return Question(*common, decide, has_stated_value, chance, diverged=diverged)
 
 
 def _problem(reading: _Reading, observed: ObservationTable, text: bool) -> tuple[Outcome | None, str]:
@@ -232,10 +310,26 @@ def _readings(operand: Operand, observed: ObservationTable) -> Iterator[_Reading
     """The numbers of an operand, one for each of its conditions."""
     for condition in operand.conditions:
         where = condition_text(condition)
-        evidence = tuple(ObservationKey(operand.study, run, operand.metric, where) for run in operand.runs)
-        series = [_in_scale(observed.series(key), operand) for key in evidence]
-        values = _difference(*series) if operand.minus else series[0]
-        yield _Reading(_subject(operand, where), evidence, values)
+        keys = [ObservationKey(operand.study, run, operand.metric, where) for run in operand.runs]
+        readings = [_reading(key, operand, observed) for key in keys]
+        found = readings[0].minus(readings[1]) if operand.minus else readings[0]
+        yield replace(found, subject=_subject(operand, where))
+
+
+def _reading(key: ObservationKey, operand: Operand, observed: ObservationTable) -> _Reading:
+    values = _in_scale(observed.series(key), operand)
+    groups = {seed: np.array(each) for seed, each in observed.groups(key).items() if each}
+    known = groups if groups.keys() == values.keys() else {}
+    scale = operand.scale or _scale(observed.unit(key), values.values())
+    return _Reading("", (key,), values, known, scale, observed.independent(key))
+
+
+def _scale(unit: str, values: Iterable[float | str]) -> Scale:
+    """The range of numbers of this unit; plain for numbers that lie outside of it."""
+    numbers = [_number(value) for value in values]
+    if unit == "share" and all(0 <= one <= 1 for one in numbers):
+        return "share"
+    return "positive" if unit in _POSITIVE and all(one >= 0 for one in numbers) else "plain"
 
 
 def _subject(operand: Operand, where: str) -> str:
@@ -252,15 +346,12 @@ def _in_scale(series: Series, operand: Operand) -> Series:
         return {seed: float(np.exp(value)) if math.isfinite(value) else math.nan for seed, value in nats.items()}
 
 
-def _difference(first: Series, second: Series) -> Series:
-    """The first minus the second, for each seed that both have."""
-    one, other = _for_seeds_of(second, first), _for_seeds_of(first, second)
-    return {seed: _number(value) - _number(other[seed]) for seed, value in one.items() if seed in other}
-
-
-def _for_seeds_of(other: Series, series: Series) -> Series:
-    """The series; the one value of a reference run is repeated for every seed of the other series."""
-    return dict.fromkeys(other, series[None]) if None in series else series
+def _for_seeds_of(other: _Reading, reading: _Reading) -> _Reading:
+    """The reading; the one value of a reference run is repeated for every seed of the other reading."""
+    if None not in reading.values:
+        return reading
+    groups = dict.fromkeys(other.values, reading.groups[None]) if reading.groups else {}
+    return replace(reading, values=dict.fromkeys(other.values, reading.values[None]), groups=groups)
 
 
 def _number(value: float | str) -> float:

@@ -7,12 +7,12 @@ observations.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from seedbed.statistics.claims import Check, Claim, StatedSettings
-from seedbed.statistics.decisions import ALPHA, Decision, Outcome, seeds_needed
-from seedbed.statistics.explanations import explanation
+from seedbed.statistics.decisions import ALPHA, NO_SEEDS, Decision, Outcome, seeds_needed
+from seedbed.statistics.explanations import explanation, possible_words, recipes_words
 from seedbed.statistics.observed import ObservationKey, ObservationTable
 from seedbed.statistics.questions import Question, questions
 
@@ -42,7 +42,9 @@ class Verdict:
         level: The level of that interval; 1 if every seed must agree, and the interval spans all seeds.
         n: The number of seeds; 0 if the number depends on no seed.
         expected: What the number should be, with its margin, in words.
-        seeds_needed: For an undecided claim, about how many seeds would decide it; 101 means more than 100.
+        seeds_needed: For an undecided claim, about how many seeds would decide it, see `decisions.seeds_needed`.
+        possible: What the present number of seeds could decide about a claim on a share of seeds, in words; empty
+            for any other claim.
         by_construction: Whether the claim holds because of how we built it, and is no evidence.
         chance: Whether other seeds could have led to another decision.
         compatible: Whether it is reproduced because a stated value lies in our prediction interval. A value that
@@ -61,6 +63,7 @@ class Verdict:
     n: int = 0
     expected: str = ""
     seeds_needed: int | None = None
+    possible: str = ""
     by_construction: bool = False
     chance: bool = False
     compatible: bool = False
@@ -101,7 +104,7 @@ def verdicts(
         if claim.setting is not None:
             found[name] = _setting_verdict(name, claim.setting, settings.get(name), rebuilt)
         elif claim.check is not None:
-            found[name] = _check_verdict(name, claim, judge(claim.check, observed, rebuilt))
+            found[name] = _check_verdict(name, claim, [judge(one, observed, rebuilt) for one in claim.checks])
     for name, claim in claims.items():
         if claim.same_as is not None:
             found[name] = _repeated_verdict(name, claim, found, claims)
@@ -145,10 +148,19 @@ class Judgement:
         return self.decisions[self.outcomes.index(self.outcome)]
 
     @property
-    def seeds_needed(self) -> int:
-        """About how many seeds would decide every undecided question."""
+    def seeds_needed(self) -> int | None:
+        """About how many seeds would decide every undecided question; None if the outcome is another one."""
+        if self.outcome != "undecided":
+            return None
         pairs = zip(self.questions, self.outcomes, strict=True)
         return max(_seeds_needed(one, self.parts) for one, outcome in pairs if outcome == "undecided")
+
+    @property
+    def possible(self) -> frozenset[Outcome]:
+        """What the present number of seeds could decide: one question is enough to contradict a claim."""
+        each = [one.possible(self.parts) for one in self.questions]
+        could: set[Outcome] = {"reproduced"} if all("reproduced" in one for one in each) else set()
+        return frozenset(could | {"contradicted"} if any("contradicted" in one for one in each) else could)
 
 
 def judge(check: Check, observed: ObservationTable, rebuilt: Collection[str]) -> Judgement:
@@ -170,13 +182,22 @@ def _seeds_needed(question: Question, parts: int) -> int:
     return seeds_needed(lambda n: question.decide(parts, n), question.n)
 
 
-def _check_verdict(name: str, claim: Claim, judgement: Judgement) -> Verdict:
+def _check_verdict(name: str, claim: Claim, judged: Sequence[Judgement]) -> Verdict:
+    """The verdict on a claim, from the judgement on its check in each of its recipes."""
+    judgement = min(judged, key=lambda one: SEVERITY.index(one.outcome))
     asked, decision = judgement.questions, judgement.decision
-    needed = judgement.seeds_needed if judgement.outcome == "undecided" else None
+    outcome, needed = judgement.outcome, judgement.seeds_needed
+    words = explanation(judgement.question, decision, judgement.outcomes, needed)
+    if claim.recipes:
+        outcomes = [one.outcome for one in judged]
+        if _depends_on_recipe(outcomes):
+            outcome, needed = "undecided", NO_SEEDS
+        words = recipes_words(dict(zip(claim.recipes, outcomes, strict=True))) + words
+    every = [one for part in judged for one in part.questions]
     return Verdict(
         id=name,
-        outcome=judgement.outcome,
-        explanation=explanation(judgement.question, decision, judgement.outcomes, needed),
+        outcome=outcome,
+        explanation=words,
         estimate=_finite(decision.interval.mean),
         low=_finite(decision.interval.low),
         high=_finite(decision.interval.high),
@@ -184,11 +205,17 @@ def _check_verdict(name: str, claim: Claim, judgement: Judgement) -> Verdict:
         n=judgement.question.n,
         expected=judgement.question.expected,
         seeds_needed=needed,
+        possible=possible_words(judgement.possible) if any(one.limits for one in asked) else "",
         by_construction=claim.by_construction,
         chance=any(one.chance for one in asked),
-        compatible=judgement.outcome == "reproduced" and any(one.chance and one.has_stated_value for one in asked),
-        evidence=tuple(dict.fromkeys(key for one in asked for key in one.evidence)),
+        compatible=outcome == "reproduced" and any(one.chance and one.has_stated_value for one in asked),
+        evidence=tuple(dict.fromkeys(key for one in every for key in one.evidence)),
     )
+
+
+def _depends_on_recipe(outcomes: Sequence[Outcome]) -> bool:
+    """Whether the claim holds in some recipes and fails in others."""
+    return "reproduced" in outcomes and any(one in ("contradicted", "differs") for one in outcomes)
 
 
 def _finite(value: float) -> float | None:

@@ -12,12 +12,12 @@ from seedbed.configuration import plugins
 from seedbed.configuration.demonstrations import PLACE, needs, parts
 from seedbed.configuration.demonstrations import Demonstration as Entry
 from seedbed.configuration.schema import Values
-from seedbed.observations import DEMONSTRATIONS, Observation, rows
+from seedbed.observations import DEMONSTRATIONS, Observation, Row, rows
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import digest, fingerprint
 from seedbed.pipeline.jobs.source import Source
 from seedbed.pipeline.jobs.training import network, objective
-from seedbed.pipeline.table import Row, write_rows
+from seedbed.pipeline.table import write_rows
 from seedbed.randomness import global_streams, stream
 
 if TYPE_CHECKING:

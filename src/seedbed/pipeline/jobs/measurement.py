@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from seedbed.configuration import plugins
 from seedbed.configuration.schema import Evaluation, Run
-from seedbed.observations import rows
+from seedbed.observations import Row, rows
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import digest, fingerprint
 from seedbed.pipeline.jobs import training
 from seedbed.pipeline.jobs.corpus import Corpus
 from seedbed.pipeline.jobs.job import Job
 from seedbed.pipeline.jobs.training import Training
-from seedbed.pipeline.table import Row, write_rows
+from seedbed.pipeline.table import write_rows
 from seedbed.randomness import global_streams
 
 if TYPE_CHECKING:

@@ -9,13 +9,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seedbed.observations import Row
 from seedbed.pipeline import reference_files, storage
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
 from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job
 from seedbed.pipeline.jobs.measurement import Measurement
 from seedbed.pipeline.jobs.training import Training
-from seedbed.pipeline.table import Row, write_rows
+from seedbed.pipeline.table import write_rows
 from seedbed.statistics.claims import Claim
 from seedbed.statistics.observed import ObservationKey
 

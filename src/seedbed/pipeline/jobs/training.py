@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 from seedbed.configuration import plugins
 from seedbed.configuration.schema import Run, Values
 from seedbed.configuration.yaml import ConfigError
-from seedbed.observations import Observation, rows
+from seedbed.observations import Observation, Row, rows
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import digest, fingerprint
 from seedbed.pipeline.jobs.corpus import SPLITS, Corpus
 from seedbed.pipeline.jobs.job import Job
 from seedbed.pipeline.jobs.source import Source
 from seedbed.pipeline.machine import machine
-from seedbed.pipeline.table import Row, write_rows
+from seedbed.pipeline.table import write_rows
 
 if TYPE_CHECKING:
     import torch
