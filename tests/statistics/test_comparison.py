@@ -14,7 +14,9 @@ from seedbed.statistics.comparison import (
     compare_watched,
     resolutions,
 )
+from seedbed.statistics.decisions import Outcome
 from seedbed.statistics.observed import ObservationKey, ObservationTable
+from seedbed.statistics.verdicts import Verdict
 
 CELL = ObservationKey("garden", "flm", "divergence", "")
 
@@ -164,14 +166,26 @@ def test_a_large_change_of_one_number_among_many_is_found() -> None:
         ("reproduced", "differs", True),
     ],
 )
-def test_a_verdict_moves_when_it_is_decided_the_other_way(now: str, then: str, moved: bool) -> None:
-    (one,) = compare_verdicts({"c": now, "new": now}, {"c": then})
+def test_a_verdict_moves_when_it_is_decided_the_other_way(now: Outcome, then: Outcome, moved: bool) -> None:
+    (one,) = compare_verdicts([verdict(now)], [verdict(then)], {"garden"}, ())
     assert one.failed == moved
     assert one.text == f"{then} → {now}"
+
+
+def test_a_verdict_decides_nothing_on_another_processor_and_with_another_recipe() -> None:
+    pair = ([verdict("reproduced")], [verdict("contradicted")])
+    (elsewhere,) = compare_verdicts(*pair, {"farm"}, ())
+    assert (elsewhere.outcome, elsewhere.failed) == ("moved", False)
+    (changed,) = compare_verdicts(*pair, {"garden"}, {("garden", "flm")})
+    assert (changed.outcome, changed.failed) == ("other recipe", False)
 
 
 @pytest.mark.parametrize(
     ("now", "then"), [("undecided", "reproduced"), ("reproduced", "not run"), ("undecided", "undecided")]
 )
-def test_what_one_side_leaves_undecided_is_neither_moved_nor_the_same(now: str, then: str) -> None:
-    assert compare_verdicts({"c": now}, {"c": then}) == []
+def test_what_one_side_leaves_undecided_is_neither_moved_nor_the_same(now: Outcome, then: Outcome) -> None:
+    assert compare_verdicts([verdict(now)], [verdict(then)], {"garden"}, ()) == []
+
+
+def verdict(outcome: Outcome) -> Verdict:
+    return Verdict("lecture:it", outcome, "", evidence=(ObservationKey("garden", "flm", "loss", ""),))

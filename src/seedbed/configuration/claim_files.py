@@ -118,6 +118,33 @@ def wanted(claims: Claims) -> list[Wanted]:
     ]
 
 
+def check_decidable(claims: Claims, configuration: Configuration) -> None:
+    """Check that each claim on a share of seeds can be decided by the seeds of a reference.
+
+    Raises:
+        ConfigError: whatever the seeds do, they confirm and contradict nothing.
+    """
+    together(partial(_check_decidable, name, claim, configuration) for name, claim in claims.claims.items())
+
+
+def _check_decidable(name: str, claim: Claim, configuration: Configuration) -> None:
+    from seedbed.statistics.questions import undecidable
+
+    usual = configuration.settings.reference_seeds
+    runs = [
+        configuration.studies[operand.study].runs[run]
+        for operand in claim.operands
+        if operand.study in configuration.studies
+        for run in operand.runs
+    ]
+    seeds = min((run.seeds or usual for run in runs if run.trained), default=usual)
+    if claim.check and undecidable(claim.check, seeds):
+        raise ConfigError(
+            f"{_place_of_check(name, claim)}: no outcome of {seeds} seeds, those of its runs in a reference, can "
+            "confirm or contradict these shares of seeds; give the runs more seeds, or choose other limits"
+        )
+
+
 def check_measured(wanted: Iterable[Wanted], seen: Collection[Seen], configuration: Configuration) -> None:
     """Check that everything wanted of the runs and demonstrations that are measured now has been yielded.
 

@@ -120,13 +120,20 @@ class Plan:
             named = {run for one in claims.values() for operand in one.operands for run in operand.runs}
             members += tuple(one for one in more if one.name in named)
             if claims:
-                found.append(StudyVerdicts(study, members, claims, self._settings, self.rebuilt))
+                found.append(StudyVerdicts(study, members, claims, self._settings, self.rebuilt, self.references))
         return tuple(found)
 
     @cached_property
     def verdicts(self) -> Verdicts:
         """All verdicts."""
-        return Verdicts(self.study_verdicts, self.observations, self.claims.claims, self._settings, self.rebuilt)
+        return Verdicts(
+            self.study_verdicts,
+            self.observations,
+            self.claims.claims,
+            self._settings,
+            self.rebuilt,
+            self.references,
+        )
 
     @cached_property
     def timings(self) -> Timings:

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from seedbed.configuration import plugins
-from seedbed.configuration.claim_files import Seen, Wanted, check_measured, wanted
+from seedbed.configuration.claim_files import Seen, Wanted, check_decidable, check_measured, wanted
 from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.schema import Data, Run, Study
 from seedbed.configuration.validation import together
@@ -62,6 +62,7 @@ def rehearse(plan: Plan) -> None:
     table = observation_table(chain.from_iterable(measured.values()))  # two evaluations may measure the same
     if any(map(is_pending, plan.tables)):  # else claims and watched numbers are as they were checked
         check_measured(_wanted(plan), list(_seen(measured)), plan.configuration)
+        check_decidable(plan.claims, plan.configuration)
     shown = [page.study for page in plan.pages if isinstance(page, StudyPage) and is_pending(page)]
     together(partial(_check_figures, plan, study, table) for study in shown)
 

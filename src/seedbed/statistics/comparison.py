@@ -4,13 +4,13 @@ There are three comparisons:
 
 - Rows: is each number the same, to a millionth? It must be where recipe, libraries and processor are the same.
 - Watched numbers: does the mean lie in the prediction interval of the reference? This holds on any machine.
-- Verdicts: is a claim now decided the other way?
+- Verdicts: is a claim now decided the other way, by the same seeds?
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +21,7 @@ from scipy.special import stdtr
 from seedbed.observations import Scalar
 from seedbed.statistics.intervals import t_half_width
 from seedbed.statistics.observed import ObservationKey, ObservationTable
+from seedbed.statistics.verdicts import Verdict
 
 #: Two numbers are the same if they differ by at most this share of their size.
 TOLERANCE = 1e-6
@@ -128,18 +129,39 @@ def compare_watched(
     return [_watched_item(key, outcomes[index], *found[index][1:]) for index, key in enumerate(keys)]
 
 
-def compare_verdicts(now: Mapping[str, str], reference: Mapping[str, str]) -> list[ComparedItem]:
-    """Compare the outcomes of the claims that both builds decide, by id.
+def compare_verdicts(
+    now: Iterable[Verdict],
+    reference: Iterable[Verdict],
+    strict: Collection[str],
+    changed: Collection[tuple[str, str]],
+) -> list[ComparedItem]:
+    """Compare the outcomes of the claims that both builds decide, from the same seeds of the same runs.
 
-    A claim that is undecided in one of them is left out: fewer seeds decide less, which is not a change.
+    With the same recipes, libraries and processor both rest on the same numbers, so no chance is left to move an
+    outcome. Elsewhere an outcome may move by chance: it is shown, and decides nothing.
+
+    Args:
+        now: The verdicts of this build.
+        reference: Those of the reference, of the same claims in the same order.
+        strict: The studies whose reference was made with the same libraries on a processor of the same kind.
+        changed: The study and name of each run that has another recipe now.
     """
     found = []
-    for claim in sorted(now.keys() & reference.keys()):
-        both = (reference[claim], now[claim])
-        if all(one in _DECIDED for one in both):
+    for one, other in zip(now, reference, strict=True):
+        both = (other.outcome, one.outcome)
+        if all(outcome in _DECIDED for outcome in both):
             outcome: ComparisonOutcome = "same" if both[0] == both[1] else "moved"
-            found.append(ComparedItem("verdict", "", "", None, claim, "", outcome, True, text=" → ".join(both)))
+            if {(key.study, key.run) for key in one.evidence} & set(changed):
+                outcome = "other recipe"
+            decides = {key.study for key in one.evidence} <= set(strict)
+            text = " → ".join(both)
+            found.append(ComparedItem("verdict", "", "", None, one.id, "", outcome, decides, text=text))
     return found
+
+
+def runs_of_another_recipe(rows: Iterable[ComparedItem]) -> set[tuple[str, str]]:
+    """The study and name of each run that has rows of another recipe than in the reference."""
+    return {(one.study, one.run) for one in rows if one.outcome == "other recipe"}
 
 
 def resolutions(rows: Iterable[Row]) -> dict[ObservationKey, float]:

@@ -82,7 +82,7 @@ class Question:
     def possible(self, parts: int) -> frozenset[Outcome]:
         """What its number of seeds could decide; only a share of seeds has few enough values to say so."""
         if self.limits is None or not self.n:
-            return frozenset({"reproduced", "contradicted"})
+            return _EITHER
         return possible_outcomes(self.limits, self.n, parts)
 
 
@@ -155,6 +155,37 @@ def questions(check: Check, observed: ObservationTable) -> Iterator[Question]:
             yield from _against_noise(check, observed)
         case ExistsCheck():
             yield _existence(check, observed)
+
+
+def undecidable(check: Check, seeds: int) -> bool:
+    """Whether this number of seeds can neither confirm nor contradict a check, whatever they do.
+
+    Only shares of seeds have so few values that this can be known.
+    """
+    parts = list(_parts(check))
+    statements = max(1, sum(count for _, count in parts))
+    each = [possible_outcomes(limits, seeds, statements) if limits else _EITHER for limits, _ in parts]
+    return "contradicted" not in frozenset().union(*each) and not all("reproduced" in one for one in each)
+
+
+_EITHER: frozenset[Outcome] = frozenset({"reproduced", "contradicted"})
+
+
+def _parts(check: Check) -> Iterator[tuple[Limits | None, int]]:
+    """The limits of a share of seeds, or none, and the number of statements that chance may decide."""
+    match check:
+        case AllCheck():
+            for part in check.of:
+                yield from _parts(part)
+        case BoundCheck() if check.of.passes:
+            yield _limits(check.at_least, check.at_most), 1
+        case ExactCheck() | ExistsCheck():
+            yield None, 0
+        case BandCheck() | BoundCheck():
+            yield None, len(check.of.conditions)
+        case OrderCheck() | EquivalentCheck() | NoiseCheck():
+            numbers = sum(len(operand.conditions) for operand in check.of)
+            yield None, numbers - 1 if isinstance(check, OrderCheck) else numbers * (numbers - 1) // 2
 
 
 def _exact(reading: _Reading, to: float | str, observed: ObservationTable) -> Question:

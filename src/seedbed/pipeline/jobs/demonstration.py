@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,7 +94,10 @@ class Demonstration:
         for seed in self.seeds:
             place: Row = {"study": DEMONSTRATIONS, "run": self.name, "seed": seed}
             with global_streams(seed or 0, f"noise of {self.entry.kind}"):
-                found += rows(self.observe(seed), **place, **self.rows[seed])
+                observed = self.observe(seed)
+                if seed is not None:  # every stream draws its own items
+                    observed = (replace(one, item_groups=()) for one in observed)
+                found += rows(observed, **place, **self.rows[seed])
         write_rows(self.outputs[0], found, self.fingerprint)
 
     def observe(self, seed: int | None) -> Iterable[Observation]:

@@ -81,6 +81,7 @@ class StudyVerdicts:
         claims: The claims by id, with all that they repeat.
         settings: What the configuration says at each path of a ``setting`` claim, by id.
         rebuilt: The studies whose language is a reconstruction.
+        references: The studies that have a reference, each with the hash of its file.
     """
 
     OUTPUTS = ("results/verdicts/{study}.parquet",)
@@ -90,6 +91,7 @@ class StudyVerdicts:
     claims: Mapping[str, Claim]
     settings: Mapping[str, Mapping[str, object]]
     rebuilt: tuple[str, ...]
+    references: Mapping[str, str]
 
     @property
     def outputs(self) -> tuple[Path, ...]:
@@ -109,15 +111,11 @@ class StudyVerdicts:
     @cached_property
     def fingerprint(self) -> str:
         """The hash of claims, code and observations."""
-        return _verdicts_fingerprint(self.claims, self.settings, self.rebuilt, _named(self.parts))
+        return _verdicts_fingerprint(self, _named(self.parts))
 
     def compute(self) -> None:
         """Judge the claims by the study's observations."""
-        _write_verdicts(
-            self.outputs[0],
-            _judged(self.claims, rows_of(self.parts), self.settings, self.rebuilt),
-            self.fingerprint,
-        )
+        _write_verdicts(self.outputs[0], _judged(self, self.claims, rows_of(self.parts)), self.fingerprint)
 
     def read(self) -> list[dict[str, Any]]:
         """The rows of the stored verdicts."""
@@ -134,6 +132,7 @@ class Verdicts:
         claims: All claims by id.
         settings: What the configuration says at each path of a ``setting`` claim, by id.
         rebuilt: The studies whose language is a reconstruction.
+        references: The studies that have a reference, each with the hash of its file.
     """
 
     OUTPUTS = ("results/verdicts.parquet",)
@@ -143,6 +142,7 @@ class Verdicts:
     claims: Mapping[str, Claim]
     settings: Mapping[str, Mapping[str, object]]
     rebuilt: tuple[str, ...]
+    references: Mapping[str, str]
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="config/claims", init=False)
 
@@ -154,14 +154,13 @@ class Verdicts:
     @cached_property
     def fingerprint(self) -> str:
         """The hash of claims, code and observations."""
-        inputs = [one.fingerprint for one in self.inputs]
-        return _verdicts_fingerprint(self.claims, self.settings, self.rebuilt, inputs)
+        return _verdicts_fingerprint(self, [one.fingerprint for one in self.inputs])
 
     def compute(self) -> None:
         """Gather and judge; a verdict for each claim, in their order."""
         found = {str(row["id"]): row for one in self.parts for row in one.read()}
         rest = with_repeated(self.claims, [name for name in self.claims if name not in found])
-        judged = _judged(rest, self.observations.read().to_pylist(), self.settings, self.rebuilt)
+        judged = _judged(self, rest, self.observations.read().to_pylist())
         found = {str(row["id"]): row for row in judged} | found
         _write_verdicts(self.outputs[0], [found[name] for name in self.claims], self.fingerprint)
 
@@ -177,41 +176,50 @@ def with_repeated(claims: Mapping[str, Claim], names: Iterable[str]) -> dict[str
     return {name: claim for name, claim in claims.items() if name in chosen}
 
 
-def _verdicts_fingerprint(
-    claims: Mapping[str, Claim],
-    settings: Mapping[str, Mapping[str, object]],
-    rebuilt: tuple[str, ...],
-    inputs: list[str],
-) -> str:
+def _verdicts_fingerprint(job: StudyVerdicts | Verdicts, inputs: list[str]) -> str:
     values = {
         # As text, and in order: the order of a condition's keys says which number is which.
-        "claims": [(name, claim.model_dump_json(exclude_defaults=True)) for name, claim in claims.items()],
-        "settings": {name: settings[name] for name in claims if name in settings},
-        "rebuilt": rebuilt,
+        "claims": [(name, claim.model_dump_json(exclude_defaults=True)) for name, claim in job.claims.items()],
+        "settings": {name: job.settings[name] for name in job.claims if name in job.settings},
+        "rebuilt": job.rebuilt,
+        "references": {study: job.references[study] for study in _studies(job) & job.references.keys()},
     }
-    job = {"job": "verdicts", "format": storage.FORMAT}
-    return fingerprint(job | values, ["seedbed.statistics.verdicts"], REPORTING, inputs)
+    named = {"job": "verdicts", "format": storage.FORMAT}
+    return fingerprint(named | values, ["seedbed.statistics.verdicts"], REPORTING, inputs)
 
 
-def _judged(
-    claims: Mapping[str, Claim],
-    rows: list[Row],
-    settings: Mapping[str, Mapping[str, object]],
-    rebuilt: tuple[str, ...],
-) -> list[dict[str, Any]]:
+def _studies(job: StudyVerdicts | Verdicts) -> set[str]:
+    """The studies whose observations the claims of a job need."""
+    return {operand.study for claim in job.claims.values() for operand in claim.operands}
+
+
+def _judged(job: StudyVerdicts | Verdicts, claims: Mapping[str, Claim], rows: list[Row]) -> list[dict[str, Any]]:
+    """A row for each claim: its verdict on these rows, and the outcome on the reference with all its seeds."""
     from seedbed.statistics.observed import ObservationTable
     from seedbed.statistics.verdicts import verdicts
 
-    return [one.row() for one in verdicts(claims, ObservationTable(rows), settings, rebuilt)]
+    before = reference_rows(_studies(job) & job.references.keys())
+    now, there = (verdicts(claims, ObservationTable(one), job.settings, job.rebuilt) for one in (rows, before))
+    return [
+        one.row() | {"reference": other.outcome if before else "not run", "reference_n": other.n}
+        for one, other in zip(now, there, strict=True)
+    ]
+
+
+def reference_rows(studies: Iterable[str]) -> list[Row]:
+    """The rows of the references of some studies."""
+    paths = [reference_files.path_of(study) for study in sorted(studies)]
+    return [row for path in paths for row in reference_files.read_reference(path)[0]]
 
 
 def _write_verdicts(path: Path, rows: list[dict[str, Any]], own: str) -> None:
     import pyarrow as pa
 
     cell = pa.struct([(name, pa.string()) for name in ("study", "run", "metric", "condition")])
-    words = ["id", "outcome", "explanation", "expected"]
+    words = ["id", "outcome", "explanation", "expected", "possible", "reference"]
     kinds = dict.fromkeys(words, pa.string()) | dict.fromkeys(["estimate", "low", "high", "level"], pa.float64())
-    kinds |= {"n": pa.int64(), "seeds_needed": pa.int64(), "by_construction": pa.bool_(), "chance": pa.bool_()}
+    kinds |= dict.fromkeys(["n", "seeds_needed", "reference_n"], pa.int64())
+    kinds |= dict.fromkeys(["by_construction", "chance"], pa.bool_())
     kinds["compatible"] = pa.bool_()
     kinds |= {"same_as": pa.list_(pa.string()), "evidence": pa.list_(cell)}
     storage.write_table(path, pa.Table.from_pylist(rows, pa.schema(list(kinds.items()))), own)
@@ -312,25 +320,39 @@ class Comparison:
         return [ComparedItem(**row) for row in storage.read_table(self.outputs[0], self.fingerprint).to_pylist()]
 
     def _compared(self) -> Iterator[ComparedItem]:
-        from seedbed.statistics.comparison import compare_rows, compare_verdicts, compare_watched, resolutions
+        from seedbed.statistics.comparison import (
+            compare_rows,
+            compare_verdicts,
+            compare_watched,
+            resolutions,
+            runs_of_another_recipe,
+        )
         from seedbed.statistics.observed import ObservationTable
         from seedbed.statistics.verdicts import verdicts
 
         now, times = self.observations.read().to_pylist(), self.timings.read().to_pylist()
-        before: list[Row] = []
+        before, compared, strict = list[Row](), list["ComparedItem"](), set[str]()
         for study in self.references:
             there, made_there = reference_files.read_reference(reference_files.path_of(study))
-            made = reference_files.environment(_of(study, times) or times)
-            yield from compare_rows(_of(study, now), there, made == made_there)
+            if reference_files.environment(_of(study, times) or times) == made_there:
+                strict.add(study)
+            compared += compare_rows(_of(study, now), there, study in strict)
             before += there
+        yield from compared
         if not before:  # otherwise every verdict would be compared with one from an empty table
             return
-        observed, studies = ObservationTable(before), {str(row["study"]) for row in before}
+        studies = {str(row["study"]) for row in before}
         watched = [cell for cell in self.watched if cell.study in studies]
-        yield from compare_watched(watched, ObservationTable(now), observed, resolutions(before))
-        judged = verdicts(self.verdicts.claims, observed, self.verdicts.settings, self.verdicts.rebuilt)
-        outcomes = {str(row["id"]): str(row["outcome"]) for row in self.verdicts.read()}
-        yield from compare_verdicts(outcomes, {one.id: one.outcome for one in judged})
+        yield from compare_watched(watched, ObservationTable(now), ObservationTable(before), resolutions(before))
+        judged = self.verdicts
+        shared = set(map(_seed, now)) & set(map(_seed, before))
+        sides = (ObservationTable(row for row in rows if _seed(row) in shared) for rows in (now, before))
+        found, known = (verdicts(judged.claims, side, judged.settings, judged.rebuilt) for side in sides)
+        yield from compare_verdicts(found, known, strict, runs_of_another_recipe(compared))
+
+
+def _seed(row: Row) -> tuple[object, object, object]:
+    return row["study"], row["run"], row["seed"]
 
 
 def _of(study: str, rows: list[Row]) -> list[Row]:
