@@ -9,6 +9,7 @@ from seedbed.configuration.yaml import ConfigError
 from seedbed.messages import nearest
 from seedbed.observations import Scalar
 from seedbed.pipeline.plan import Plan
+from seedbed.statistics.numbers import seeds_text
 
 _CELL = ("study", "run", "metric", "condition")
 
@@ -28,9 +29,12 @@ def explain(plan: Plan, name: str) -> str:
     claim = claims[name]
     verdict = next(row for row in plan.verdicts.read() if row["id"] == name)
     observed = plan.observations.read().to_pylist()
-    lines = [name, f"Section {claim.section}: {claim.says}", claim.reading]
-    lines += ["", f"{str(verdict['outcome']).capitalize()}: {verdict['explanation']}", ""]
-    return "\n".join([*filter(None, lines[:3]), *lines[3:], *_evidence(verdict["evidence"], observed)])
+    rewritten = claim.rewritten and f"Rewritten after the first build, {claim.rewritten}"
+    head = filter(None, [name, f"Section {claim.section}: {claim.says}", claim.reading, rewritten])
+    found = f"{str(verdict['outcome']).capitalize()}: {verdict['explanation']}"
+    there = f"The reference, {seeds_text(verdict['reference_n'])}: {verdict['reference']}."
+    judged = filter(None, [found, verdict["possible"], verdict["reference"] and there])
+    return "\n".join([*head, "", *judged, "", *_evidence(verdict["evidence"], observed)])
 
 
 def _evidence(cells: Iterable[dict[str, str]], observed: Iterable[dict[str, Scalar | None]]) -> Iterator[str]:

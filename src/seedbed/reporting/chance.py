@@ -10,14 +10,18 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from seedbed.reporting.drawing.dots import Dots, Group, Row, Span
 from seedbed.reporting.drawing.marks import ZERO, Shading
 from seedbed.reporting.figures import Figure, Panel
 from seedbed.reporting.numbers import NON_FINITE, NOT_MEASURED, brackets, number
-from seedbed.reporting.results import Measure, Results, ShownRun, finite
+from seedbed.reporting.results import Measure, Reading, Results, ShownRun, finite
 from seedbed.reporting.summaries import shown_deviation
 from seedbed.reporting.tables import Column, Table, Value
-from seedbed.statistics.intervals import Interval, t_interval
+from seedbed.statistics.estimates import Mean
+from seedbed.statistics.intervals import Interval
 
 
 def chance(results: Results, runs: Sequence[ShownRun], perplexity: Measure, excess: Measure) -> Figure:
@@ -84,7 +88,20 @@ class AgainstFirst:
         return {seed: None if a is None or b is None else a - b for seed, (a, b) in pairs.items()}
 
     def _interval(self, run: ShownRun) -> Interval:
-        return t_interval([value for value in self.difference(run).values() if value is not None])
+        values = [value for value in self.difference(run).values() if value is not None]
+        if not values:
+            return Interval(math.nan, math.nan, math.nan, 0)
+        return Mean.of(values, groups=self._groups(run)).interval(0.95)
+
+    def _groups(self, run: ShownRun) -> list[NDArray[np.float64]]:
+        """[seeds][groups], how far the groups of shared items move the difference of each seed; empty without."""
+        own, base = (self.results.readings(one, self.measure) for one in (run, self.runs[0]))
+        pairs = [(own[seed], base[seed]) for seed in own if seed in base]
+        return [self._linear(a) - self._linear(b) for a, b in pairs if a and b and a.item_groups and b.item_groups]
+
+    def _linear(self, cell: Reading) -> NDArray[np.float64]:
+        factor = math.exp(cell.value) if self.measure.exponentiated else 1.0
+        return factor * np.array(cell.item_groups)
 
     def _row(self, run: ShownRun) -> Row:
         interval, unit = self._interval(run), self.measure.unit

@@ -17,7 +17,9 @@ import pandas as pd
 
 from seedbed.observations import DEMONSTRATIONS, Scalar, condition_text, read_condition
 from seedbed.reporting.numbers import brackets, number
-from seedbed.statistics.intervals import Interval, t_interval, wilson_interval
+from seedbed.statistics.estimates import Mean
+from seedbed.statistics.intervals import Interval, scale_of
+from seedbed.statistics.observed import WITHOUT_WEIGHTS, independent_items
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class ShownDemonstration:
     seeds: tuple[int, ...] = ()
 
 
-_COLUMNS = ["run", "seed", "metric", "condition", "value", "n", "item_error", "unit", "text"]
+_COLUMNS = ["run", "seed", "metric", "condition", "value", "n", "item_error", "unit", "text", "item_groups"]
 
 
 @dataclass(frozen=True)
@@ -134,11 +136,7 @@ class Reading:
     item_error: float | None
     unit: str
     text: str = ""
-
-    @property
-    def independent(self) -> int:
-        """The number of independent items, if all are 0 or all are 1; see `observations.mean`."""
-        return round(1 / (2 * self.item_error) - 1) if self.item_error else self.n or 0
+    item_groups: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -289,23 +287,28 @@ class Results:
         }
 
     def interval(self, run: ShownRun, measure: Measure) -> Interval:
-        """The 95 % interval over the measured seeds.
+        """The 95 % interval over the measured seeds and the items that they share, as verdicts have it.
 
-        It is Student's t. Only for shares, if all seeds are 0 or all are 1, it is the interval of one test set.
         One seed has none.
         """
-        cells = [cell for cell in self.readings(run, measure).values() if cell]
-        values = [cell.value for cell in cells]
-        items = [cell.independent for cell in cells if cell.n]
-        if measure.unit == "share" and items and len(values) > 1 and set(values) in ({0.0}, {1.0}):
-            return wilson_interval(values[0], min(items), len(values))
-        interval = t_interval(values)
-        return interval.exponentiated() if measure.exponentiated else interval
+        found = self.estimate(run, measure)
+        return found.interval(0.95) if found else Interval(math.nan, math.nan, math.nan, 0)
 
-    def bounded(self, run: ShownRun, measure: Measure) -> bool:
-        """Whether the measure is a share of items, which lies between 0 and 1."""
-        cells = [cell for cell in self.readings(run, measure).values() if cell]
-        return measure.unit == "share" and bool(cells) and all(cell.n and 0 <= cell.value <= 1 for cell in cells)
+    def estimate(self, run: ShownRun, measure: Measure) -> Mean | None:
+        """The mean over the measured seeds with its two sources of noise; none without a measured seed."""
+        found = {seed: cell for seed, cell in self.readings(run, measure).items() if cell}
+        if not found:
+            return None
+        lost = set() if measure.metric in WITHOUT_WEIGHTS else self.diverged(run)
+        values = [math.nan if seed in lost else cell.value for seed, cell in found.items()]
+        cells = list(found.values())
+        groups = [cell.item_groups for cell in cells]
+        return Mean.of(
+            values,
+            scale="perplexity" if measure.exponentiated else scale_of(cells[0].unit, values),
+            groups=groups if all(groups) else (),
+            independent=min(independent_items(cell.n, cell.item_error) for cell in cells),
+        )
 
     def mean(self, run: ShownRun, measure: Measure) -> float | None:
         """The mean over the measured seeds, or none without one."""
@@ -364,10 +367,12 @@ def _place(item: tuple[tuple[str, int | None, str, str], Reading]) -> tuple[obje
     return (metric, [(key, rank(read[key])) for key in sorted(read)], run, -1 if seed is None else seed)
 
 
-def _reading(value: float, n: object, error: object, unit: object, text: object) -> Reading:
+def _reading(
+    value: float, n: object, error: object, unit: object, text: object, groups: Iterable[float] | None
+) -> Reading:
     known = None if pd.isna(error) else float(error)  # type: ignore[call-overload, arg-type]
     words = "" if pd.isna(text) else str(text)  # type: ignore[call-overload]
-    return Reading(float(value), _integer(n), known, str(unit), words)
+    return Reading(float(value), _integer(n), known, str(unit), words, () if groups is None else tuple(groups))
 
 
 @cache

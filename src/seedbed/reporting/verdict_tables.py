@@ -211,6 +211,8 @@ def claims_table(name: str, verdicts: Sequence[Verdict], judged: Judged, places:
         Column("outcome", "outcome"),
         Column("explanation", "why"),
         Column("n", "seeds", "count"),
+        Column("reference", "reference"),
+        Column("reference_n", "its seeds", "count"),
         Column("evidence", "evidence"),
     )
     rows = tuple(_claim_row(one, judged.claims[one.id], places) for one in verdicts)
@@ -341,13 +343,17 @@ def _verdict(row: Mapping[str, object]) -> Verdict:
 
 def _claim_row(verdict: Verdict, claim: Claim, places: Places) -> tuple[Value, ...]:
     lecture = verdict.id.partition(":")[0]
-    read = " ".join(filter(None, (BASES.get(claim.basis), claim.reading)))
+    rewritten = f"Rewritten after the first build, {claim.rewritten}" if claim.rewritten else ""
+    read = " ".join(filter(None, (rewritten, BASES.get(claim.basis), claim.reading)))
+    label = "how it is read; rewritten after the first build" if rewritten else "how it is read"
     return (
         Links((Link(f"{lecture} {claim.section}", places.claim(verdict.id)),)),
-        Folded(claim.says, "how it is read", read) if read else claim.says,
+        Folded(claim.says, label, read) if read else claim.says,
         Status(verdict.outcome),
-        verdict.explanation,
+        " ".join(filter(None, (verdict.explanation, verdict.possible))),
         verdict.n or NONE,
+        Status(verdict.reference) if verdict.reference else NONE,
+        verdict.reference_n or NONE,
         Links(tuple(_evidence(verdict, claim, places))),
     )
 

@@ -8,7 +8,7 @@ pass. This module knows numbers only, neither tables nor pages.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -80,6 +80,18 @@ def t_half_width(sd: float, n: int, level: float, runs: int = 0) -> float:
     With ``runs``, half the width of the prediction interval of the mean of that number of further runs.
     """
     return float(stdtrit(n - 1, (1 + level) / 2)) * sd * math.sqrt(1 / n + (1 / runs if runs else 0))
+
+
+#: Units of numbers that are never below 0.
+_POSITIVE = {"count", "ratio", "token", "position", "perplexity", "second"}
+
+
+def scale_of(unit: str, values: Iterable[float]) -> Scale:
+    """The range of numbers of this unit; plain for numbers that lie outside of it."""
+    numbers = list(values)
+    if unit == "share" and all(0 <= one <= 1 for one in numbers):
+        return "share"
+    return "positive" if unit in _POSITIVE and all(one >= 0 for one in numbers) else "plain"
 
 
 def interval_around(mean: float, error: float, factor: float, n: int, scale: Scale = "plain") -> Interval:

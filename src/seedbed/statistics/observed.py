@@ -18,7 +18,7 @@ from seedbed.observations import condition_text, read_condition
 
 #: The metric that is 1 where a training diverged, and those that are right even then.
 DIVERGED = "diverged"
-_WITHOUT_WEIGHTS = {
+WITHOUT_WEIGHTS = {
     DIVERGED,
     "parameters",
     "corpus_documents",
@@ -78,7 +78,7 @@ class ObservationTable:
         """The value of every seed of the key's run, NaN for a missing or diverged one; empty without a key."""
         if key not in self._values:
             return {}
-        lost = set() if key.metric in _WITHOUT_WEIGHTS else self.diverged(key)
+        lost = set() if key.metric in WITHOUT_WEIGHTS else self.diverged(key)
         return {
             seed: math.nan if seed in lost else self._values[key].get(seed, math.nan)
             for seed in self._ordered(key)

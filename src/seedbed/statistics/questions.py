@@ -7,7 +7,7 @@ holds if the answer to each of them is yes, so no other module needs to know the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations, pairwise
@@ -39,15 +39,12 @@ from seedbed.statistics.decisions import (
     possible_outcomes,
 )
 from seedbed.statistics.estimates import Estimate, Mean, RelativeMean, Share, Spread
-from seedbed.statistics.intervals import Interval, Scale
+from seedbed.statistics.intervals import Interval, Scale, scale_of
 from seedbed.statistics.numbers import number_text
 from seedbed.statistics.observed import ObservationKey, ObservationTable, Series
 
 #: Maps the number of questions of the claim, and the number of seeds (None for the present one), to a decision.
 Decide = Callable[[int, int | None], Decision]
-
-#: Units of numbers that are never below 0, and may be 0 only if all are.
-_POSITIVE = {"count", "ratio", "token", "position", "perplexity", "second"}
 
 
 @dataclass(frozen=True)
@@ -351,16 +348,8 @@ def _reading(key: ObservationKey, operand: Operand, observed: ObservationTable) 
     values = _in_scale(observed.series(key), operand)
     groups = {seed: np.array(each) for seed, each in observed.groups(key).items() if each}
     known = groups if groups.keys() == values.keys() else {}
-    scale = operand.scale or _scale(observed.unit(key), values.values())
+    scale = operand.scale or scale_of(observed.unit(key), map(_number, values.values()))
     return _Reading("", (key,), values, known, scale, observed.independent(key))
-
-
-def _scale(unit: str, values: Iterable[float | str]) -> Scale:
-    """The range of numbers of this unit; plain for numbers that lie outside of it."""
-    numbers = [_number(value) for value in values]
-    if unit == "share" and all(0 <= one <= 1 for one in numbers):
-        return "share"
-    return "positive" if unit in _POSITIVE and all(one >= 0 for one in numbers) else "plain"
 
 
 def _subject(operand: Operand, where: str) -> str:

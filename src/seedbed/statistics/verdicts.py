@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Literal
 
 from seedbed.statistics.claims import Check, Claim, StatedSettings
 from seedbed.statistics.decisions import ALPHA, NO_SEEDS, Decision, Outcome, seeds_needed
@@ -49,6 +50,8 @@ class Verdict:
         chance: Whether other seeds could have led to another decision.
         compatible: Whether it is reproduced because a stated value lies in our prediction interval. A value that
             is slightly off may lie there too, and how often is not known.
+        reference: The outcome on the committed reference; empty if it was not asked.
+        reference_n: The number of seeds there.
         same_as: The claims that this one repeats. They are counted, and this one is not.
         evidence: The keys of its observations.
     """
@@ -67,6 +70,8 @@ class Verdict:
     by_construction: bool = False
     chance: bool = False
     compatible: bool = False
+    reference: Outcome | Literal[""] = ""
+    reference_n: int = 0
     same_as: tuple[str, ...] = ()
     evidence: tuple[ObservationKey, ...] = ()
 

@@ -56,23 +56,16 @@ class Span:
         low: Its left end.
         high: Its right end.
         kind: What it is: a key of `SPANS`.
-        cut: Whether its left end is cut off, and its right one, because it would go beyond 0 or 1.
     """
 
     low: float
     high: float
     kind: Literal["interval", "deviation", "items"] = "interval"
-    cut: tuple[bool, bool] = (False, False)
 
     @property
     def finite(self) -> bool:
         """Whether it has two ends."""
         return math.isfinite(self.low) and math.isfinite(self.high)
-
-    @property
-    def caps(self) -> list[float]:
-        """The ends that are not cut off."""
-        return [end for end, cut in zip((self.low, self.high), self.cut, strict=True) if not cut]
 
 
 @dataclass(frozen=True)
@@ -170,8 +163,6 @@ class Dots:
         yield from seed_keys(("dot", "triangle"), self.seeds, {group.contrast for group in dots if group.numbers})
         spans = [span for group in dots for span in group.spans if span.finite]
         yield from (Key(kind, words) for kind, words in SPANS.items() if any(span.kind == kind for span in spans))
-        if any(True in span.cut for span in spans):
-            yield Key("cut", "interval cut off at 0 or 100 %, the ends of a share")
         yield from self.mark.legend() if self.mark else ()
         yield from self.band.legend() if self.band else ()
         hollow = [group for group in self.groups if group.hollow and group.numbers]
@@ -272,4 +263,4 @@ def _span(axes: Axes, span: Span, y: float, color: str) -> None:
         add_line(axes, ends, (y, y), color=COLORS["contrast"], linewidth=1.6, linestyle=(0, (3, 2)))
         return
     add_line(axes, ends, (y, y), color=color, linewidth=1.5, zorder=2)
-    add_spots(axes, [Spot(end, y, Look("|", 6, color, 1.2)) for end in span.caps], 2)
+    add_spots(axes, [Spot(end, y, Look("|", 6, color, 1.2)) for end in (span.low, span.high)], 2)

@@ -93,15 +93,13 @@ def measured_row(results: Results, run: ShownRun, measure: Measure) -> Row:
 
 
 def group(results: Results, run: ShownRun, measure: Measure) -> Group:
-    """A run's seeds with their mean and interval; the interval of a share ends at 0 and 1."""
+    """A run's seeds with their mean and interval."""
     values = results.values(run, measure)
     if run.kind == "reference":
         return Group(values, hollow=True)
     interval = results.interval(run, measure)
-    span = Span(interval.low, interval.high)
-    if results.bounded(run, measure) and (span.low < 0 or span.high > 1):
-        span = Span(max(0.0, span.low), min(1.0, span.high), cut=(span.low < 0, span.high > 1))
-    return Group(values, interval.mean, (span,), crossed=frozenset(results.diverged(run)))
+    spans = (Span(interval.low, interval.high),)
+    return Group(values, interval.mean, spans, crossed=frozenset(results.diverged(run)))
 
 
 def trained_limits(
