@@ -9,6 +9,7 @@ import yaml
 from seedbed.configuration.claim_files import (
     Claims,
     Seen,
+    check_decidable,
     check_measured,
     check_names,
     read_claims,
@@ -283,3 +284,15 @@ def test_a_setting_may_be_a_list() -> None:
     assert stated is not None
     assert stated.values == {"evaluations.generation.options.decodings": ["sampling", "top-p 0.95"]}
     assert settings(claims, Configuration({"studies": ["garden"]}))[name] == stated.values
+
+
+def test_a_share_that_the_seeds_of_a_reference_cannot_decide_is_refused(tmp_path: Path) -> None:
+    share = LOSS | {"seeds": "share", "passes": {"at_most": 3}}
+    check = {"kind": "bound", "of": share, "at_least": 0.1, "at_most": 0.9}
+    root = write(tmp_path, {"notes:a": {"says": "A", "section": "1", "check": check}}, {})
+    check_decidable(read_claims(root), Configuration(root=root))
+    few = yaml.safe_load(yaml.safe_dump(STUDY))
+    few["runs"]["flm"]["seeds"] = 5
+    (root / "config/studies/tiny.yaml").write_text(yaml.safe_dump(few))
+    with pytest.raises(ConfigError, match=r"^config/claims/notes\.yaml: claims\.notes:a\.check: .* of 5 seeds"):
+        check_decidable(read_claims(root), Configuration(root=root))

@@ -3,12 +3,14 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from judging import cell, claim, judge, of
 
 from seedbed.statistics.claims import Claim
 from seedbed.statistics.decisions import MORE_SEEDS, NO_SEEDS
 from seedbed.statistics.observed import ObservationKey, ObservationTable
+from seedbed.statistics.questions import undecidable
 from seedbed.statistics.verdicts import Verdict, expected_wrong, verdicts
 
 CHECKS: dict[str, dict[str, Any]] = {
@@ -289,3 +291,106 @@ def test_a_wrong_setting_is_named_and_one_of_another_build_is_not_run() -> None:
     assert wrong.outcome == "differs"
     assert wrong.explanation.startswith("garden has runs.flm.model.layers = 3; expected runs.flm.model.layers = 2")
     assert setting(None).outcome == "not run"
+
+
+def test_one_seed_proves_that_it_can_be_done() -> None:
+    check = {"kind": "exists", "of": of("a", where={"part": [1, 2]}), "at_least": 0.9}
+    first = cell("a", [0.95, 0.2, 0.95], part=1)
+    found = judge(check, first, cell("a", [0.1, 0.95, 0.91], part=2))
+    assert (found.outcome, found.chance) == ("reproduced", False)
+    none = judge(check, first, cell("a", [0.1, 0.95, 0.2], part=2))
+    assert (none.outcome, none.chance, none.estimate) == ("undecided", True, 0)
+    assert none.seeds_needed == 19
+    assert judge(check, cell("a", [0.1] * 19, part=1), cell("a", [0.1] * 19, part=2)).outcome == "contradicted"
+
+
+def test_a_statement_about_noise_is_compared_with_the_measured_spread() -> None:
+    rng = np.random.default_rng(1)
+    noise = rng.normal(0.0, 0.006, 10)
+    check = {"kind": "noise", "of": [of("a"), of("b")], "to": of("a"), "at_most": 1.0}
+    far = judge(check, cell("a", (1.34 + noise).tolist()), cell("b", (1.324 + noise).tolist()))
+    assert far.outcome == "contradicted"
+    assert far.estimate == pytest.approx(0.016 / noise.std(ddof=1))
+    near = judge(check, cell("a", (1.34 + noise).tolist()), cell("b", (1.3401 + noise).tolist()))
+    assert near.outcome == "reproduced"
+    assert "as a multiple of the seed noise of a loss" in near.explanation
+
+
+def test_the_noise_of_shared_items_is_part_of_a_difference() -> None:
+    apart = [[0.05, -0.05] + [0.0] * 14] * 5
+    values = cell("a", [1.3, 1.31, 1.32, 1.33, 1.34], groups=apart), cell("b", [1.2, 1.21, 1.22, 1.23, 1.24])
+    check = {"kind": "order", "of": [of("a"), of("b")], "margin": 0.01}
+    assert judge(check, *values).outcome == "reproduced"
+    values = values[0], cell("b", [1.2, 1.21, 1.22, 1.23, 1.24], groups=[[-0.05, 0.05] + [0.0] * 14] * 5)
+    assert judge(check, *values).outcome == "undecided"
+    values = values[0], cell("b", [1.2, 1.21, 1.22, 1.23, 1.24], groups=apart)
+    assert judge(check, *values).outcome == "reproduced"
+
+
+def test_a_claim_is_asked_of_every_recipe_that_the_lecture_allows() -> None:
+    check = {"kind": "order", "of": [of("a"), of("c")], "margin": 0.5}
+    rows = [*cell("a", [3.0, 3.1]), *cell("b", [5.0, 5.1]), *cell("z", [1.0, 1.1]), *cell("c", [1.0, 1.1])]
+
+    def asked(*recipes: str) -> Verdict:
+        made = {"lecture:it": claim(check, recipes=list(recipes))}
+        (found,) = verdicts(made, ObservationTable(rows), {}, ())
+        return found
+
+    both = asked("a", "b")
+    assert both.outcome == "reproduced"
+    assert both.explanation.startswith("Holds in 2 of 2 recipes that the lecture’s text allows: ")
+    mixed = asked("a", "b", "z")
+    assert (mixed.outcome, mixed.seeds_needed) == ("undecided", NO_SEEDS)
+    assert mixed.explanation.startswith("Fails in 1 of 3 recipes that the lecture’s text allows (z): ")
+    assert {key.run for key in mixed.evidence} == {"a", "b", "c", "z"}
+
+
+def test_recipes_begin_with_a_run_of_the_check() -> None:
+    with pytest.raises(ValueError, match="the check reads no run z"):
+        claim({"kind": "bound", "of": of("a"), "at_least": 1.0}, recipes=["z", "a"])
+
+
+def test_a_training_that_diverged_passes_nothing_and_is_told() -> None:
+    rows = cell("a", [1.0, 1.0, 1.0]), cell("a", [0.0, 1.0, 0.0], "diverged"), cell("a", [7.0] * 3, "parameters")
+    bound = judge({"kind": "bound", "of": of("a"), "at_most": 2}, *rows)
+    assert bound.outcome == "non-finite"
+    assert "The training of 1 seed diverged and counts as a failure." in bound.explanation
+    share = judge(CHECKS["share"], *rows)
+    assert share.estimate == pytest.approx(2 / 3)
+    assert "1 seed diverged" in share.explanation
+    assert judge({"kind": "exact", "of": of("a", "parameters"), "to": 7}, *rows).outcome == "reproduced"
+    diverging = {"kind": "bound", "of": of("a", "diverged"), "at_least": 0.1}
+    assert judge(diverging, *rows).outcome == "undecided"
+
+
+def test_what_the_seeds_can_decide_is_said() -> None:
+    found = judge(CHECKS["share"], cell("a", [1.0, 3.0, 1.0, 3.0]))
+    assert found.possible == "These seeds are too few to confirm it or to contradict it."
+    assert (
+        judge(CHECKS["share"], cell("a", [1.0] * 5)).possible
+        == "These seeds can confirm it and can contradict it."
+    )
+    assert judge(CHECKS["bound"], cell("a", [1.0] * 5)).possible == ""
+
+
+@pytest.mark.parametrize(
+    ("at_least", "at_most", "statements", "seeds", "expected"),
+    [
+        (0.5, None, 1, 5, False),
+        (0.5, None, 1, 4, True),  # 4 of 4 and 0 of 4 are possible by chance in 6 % of cases
+        (0.5, None, 2, 5, False),  # 5 of 5 confirm both
+        (0.7, None, 1, 5, False),  # 0 of 5 contradict it
+        (0.7, None, 2, 3, True),
+        (0.3, None, 2, 10, False),
+        (0.1, 0.9, 1, 10, False),
+        (0.1, 0.9, 1, 5, True),
+    ],
+)
+def test_shares_that_no_outcome_of_the_seeds_decides(
+    at_least: float, at_most: float | None, statements: int, seeds: int, expected: bool
+) -> None:
+    share = {"kind": "bound", "of": of("a", seeds="share", passes={"at_least": 1}), "at_least": at_least}
+    share |= {"at_most": at_most} if at_most else {}
+    check = claim(share if statements == 1 else {"kind": "all", "of": [share] * statements}).check
+    assert check is not None
+    assert undecidable(check, seeds) == expected
