@@ -68,8 +68,11 @@ def test_a_changed_recipe_is_no_moved_number(compared: Project, tmp_path: Path) 
     (project.root / "config/watched.yaml").write_text("watched: []\n", encoding="utf-8")
     assert project.command("build").returncode == 0
     done = project.command("check")
-    assert done.returncode == 0
-    assert re.search(r"0 moved, 0 missing; \d+ of another recipe or new, compared with nothing", done.stdout)
+    assert done.returncode == 3
+    assert re.search(r"0 moved, 0 missing; \d+ of another recipe, compared with nothing", done.stdout)
+    assert "the recipe of these runs is not that of the reference" in done.stdout
+    assert re.search(r"    garden/\S+, seed 0: \S+.*: \S+, \S+", done.stdout)
+    assert "`make reference STUDY=garden`, and commit" in done.stdout
 
 
 def test_results_of_other_code_are_incomplete(compared: Project, tmp_path: Path) -> None:

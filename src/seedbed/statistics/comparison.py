@@ -161,7 +161,7 @@ def compare_verdicts(
 
 def runs_of_another_recipe(rows: Iterable[ComparedItem]) -> set[tuple[str, str]]:
     """The study and name of each run that has rows of another recipe than in the reference."""
-    return {(one.study, one.run) for one in rows if one.outcome == "other recipe"}
+    return {(one.study, one.run) for one in rows if one.tier == "row" and one.outcome == "other recipe"}
 
 
 def resolutions(rows: Iterable[Row]) -> dict[ObservationKey, float]:
