@@ -11,7 +11,6 @@ import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -31,7 +30,7 @@ from seedbed.pipeline.jobs.tables import rows_of
 from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.reference_files import WATCHED
-from seedbed.pipeline.table import Row, observation_table
+from seedbed.pipeline.table import Row, gather
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +58,7 @@ def rehearse(plan: Plan) -> None:
         together(partial(_compute, jobs) for jobs in _by_evaluation(small.measurements))
         together(partial(_compute, [job]) for job in small.demonstrations)
         measured |= {one: rows_of([one]) for one in small.observations.parts}
-    table = observation_table(chain.from_iterable(measured.values()))  # two evaluations may measure the same
+    table = gather({one.place: rows for one, rows in measured.items()})
     if any(map(is_pending, plan.tables)):  # else claims and watched numbers are as they were checked
         check_measured(_wanted(plan), list(_seen(measured)), plan.configuration)
     shown = [page.study for page in plan.pages if isinstance(page, StudyPage) and is_pending(page)]
