@@ -22,6 +22,7 @@ from seedbed.randomness import stream
 
 NEEDS = ("beginning",)
 SOURCE = "language"
+REHEARSED = {"per_document": 1}
 
 
 @dataclass(frozen=True)
