@@ -236,6 +236,38 @@ def test_an_evaluation_of_trained_models_measures_trained_runs_where_none_are_na
     assert configuration.evaluated("tiny", "perplexity") == ["exact", "flm"]
 
 
+@pytest.mark.parametrize(
+    ("entries", "measured"),
+    [
+        ({}, {"training": ["flm", "second"]}),
+        ({"training": {"runs": ["second"]}}, {"training": ["flm", "second"]}),
+        ({"log": {"kind": "training", "runs": ["second"]}}, {"log": ["second"], "training": ["flm"]}),
+        ({"log": {"kind": "training"}}, {"log": ["flm", "second"]}),
+    ],
+)
+def test_whether_it_diverged_is_measured_of_every_training_once(
+    tmp_path: Path, entries: dict[str, Any], measured: dict[str, list[str]]
+) -> None:
+    study = changed("runs.second", STUDY["runs"]["flm"])
+    study["evaluations"] = {"perplexity": {}} | entries
+    configuration = Configuration(root=write(tmp_path, study))
+    kinds = {name: one.kind for name, one in configuration.studies["tiny"].evaluations.items()}
+    found = {name: configuration.evaluated("tiny", name) for name, kind in kinds.items() if kind == "training"}
+    assert {name: sorted(runs) for name, runs in found.items()} == measured
+
+
+def test_the_name_of_the_evaluation_of_every_training_is_not_for_others(tmp_path: Path) -> None:
+    study = changed("evaluations", {"training": {"kind": "perplexity"}})
+    with pytest.raises(ConfigError, match=r"tiny.yaml: evaluations.training: .*; give this one another name"):
+        Configuration(root=write(tmp_path, study))
+
+
+def test_a_study_of_references_alone_measures_no_training(tmp_path: Path) -> None:
+    study = changed("evaluations", {"perplexity": {}})
+    del study["runs"]["flm"]
+    assert set(Configuration(root=write(tmp_path, study)).studies["tiny"].evaluations) == {"perplexity"}
+
+
 def test_an_evaluation_is_named_apart_from_its_kind(tmp_path: Path) -> None:
     study = changed("evaluations.first", {"kind": "cloze_bayes", "runs": ["flm"]})
     study["evaluations"]["whole-document"] = {"kind": "cloze_bayes", "options": {"until": "document"}}

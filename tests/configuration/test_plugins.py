@@ -104,6 +104,47 @@ def test_what_an_objective_or_a_reference_offers_are_just_its_methods_that_evalu
     assert all(hasattr(TrainedModel, method) for method in plugins.offers(folder, name))
 
 
+REHEARSING = [(folder, name) for folder in ("evaluations", "demonstrations") for name in plugins.names(folder)]
+
+
+@pytest.mark.parametrize(("folder", "name"), REHEARSING)
+def test_the_sizes_of_a_rehearsal_are_options_and_nothing_computes_with_them(folder: str, name: str) -> None:
+    path = plugins.PACKAGE / folder / f"{name}.py"
+    sizes = plugins._read_rehearsed(path)
+    assert plugins.rehearsed(folder, name, {option: most + 1 for option, most in sizes.items()}) == sizes
+    used = [node for node in ast.walk(plugins.parse(path)) if isinstance(node, ast.Name)]
+    assert sum(node.id == plugins.REHEARSED for node in used) == bool(sizes)
+
+
+def test_a_rehearsal_takes_no_larger_size_than_a_study() -> None:
+    assert plugins.rehearsed("evaluations", "cloze_bayes", {"items": 500, "until": "sentence"}) == {
+        "items": 16,
+        "until": "sentence",
+    }
+    assert plugins.rehearsed("evaluations", "cloze", {"items": 3}) == {"items": 3}
+    assert plugins.rehearsed("evaluations", "perplexity", {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("constant", "message"),
+    [
+        ("(3,)", "few.py: REHEARSED: expected a mapping of options to whole numbers"),
+        ('{"items": "3"}', "few.py: REHEARSED: expected a mapping of options to whole numbers"),
+        ('{"item": 3}', "few.py: REHEARSED: unknown key; did you mean items?"),
+        ('{"share": 3}', "few.py: REHEARSED: share: expected an option that is a whole number"),
+    ],
+)
+def test_wrong_sizes_of_a_rehearsal_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, constant: str, message: str
+) -> None:
+    monkeypatch.setattr(plugins, "PACKAGE", tmp_path / "src/seedbed")
+    path = tmp_path / "src/seedbed/evaluations/few.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"REHEARSED = {constant}\nclass Options:\n    items: int = 500\n    share: float = 0.5\n")
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        plugins.rehearsed("evaluations", "few", {"items": 500, "share": 0.5})
+
+
 def test_an_unknown_plugin_names_the_near_ones() -> None:
     with pytest.raises(ConfigError, match="did you mean transformer"):
         plugins.check_name("models", "transfomer", "place")

@@ -12,6 +12,7 @@ from seedbed.decoding.following import NextTokenScorer, Numbers
 from seedbed.documents import Documents, Tokens
 from seedbed.evaluations.generation import Options, evaluate, measured
 from seedbed.languages.automaton import Language
+from seedbed.languages.compilation import read_language
 from seedbed.languages.exact import all_sentences
 from seedbed.log import Log
 from seedbed.measuring.context import Context, Writer
@@ -20,6 +21,7 @@ from seedbed.models import transformer
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.objectives import flm
 from seedbed.observations import Observation, condition_text
+from seedbed.randomness import stream
 from seedbed.references import exact, ngram
 
 SMALL = Options("tail possessive", "subject")
@@ -128,12 +130,63 @@ def test_a_sentence_ends_at_its_first_period_and_what_was_given_is_not_part_of_i
     assert found["legal decoding=sampling"].value == 1
     assert found["written decoding=sampling"].value == 5
     assert found["distinct decoding=sampling"].value == 1 / SENTENCES
+    assert found["cut_off decoding=sampling"].value == 0
 
 
 def test_writing_stops_at_the_longest_allowed(garden: Language, context: Context) -> None:
     found = observed(Writes(garden, "she picks the plum ."), context, replace(SMALL, longest=3))
-    assert found["illegal decoding=sampling;error=adjective or noun"].value == 1
     assert found["written decoding=sampling"].value == 3
+    assert found["legal decoding=sampling"].value == found["cut_off decoding=sampling"].value == 1
+
+
+def test_an_error_before_the_cut_counts_as_one(garden: Language, context: Context) -> None:
+    found = observed(Writes(garden, "she pick the plum ."), context, replace(SMALL, longest=3))
+    assert found["illegal decoding=sampling;error=verb"].value == 1
+    assert found["legal decoding=sampling"].value == found["cut_off decoding=sampling"].value == 0
+
+
+#: Sentences of 3 or of 43 tokens, the period included; the last word agrees with the first.
+LONG = {
+    "tokens": {"begin": "<bos>", "end": "<eos>", "period": "."},
+    "mean_sentences": 2,
+    "lexicon": {"first": {"odd": {"last": "one"}, "even": {"last": "two"}}, "size": ["short", "long"]},
+    "draws": {"first": {}, "size": {"weights": {"short": 1, "long": 3}}},
+    "sentence": [
+        {"slot": "first", "words": "{first}"},
+        *({"slot": "filler", "words": "very", "when": {"size": "long"}} for _ in range(40)),
+        {"slot": "last", "words": "{first.last}"},
+    ],
+}
+
+
+@pytest.mark.parametrize("longest", [1, 2, 3, 10, 20, 60])
+@pytest.mark.parametrize("name", ["garden", "farm", "long"])
+def test_the_language_itself_is_legal_whatever_the_limit(
+    garden: Language, farm: Language, name: str, longest: int
+) -> None:
+    language, slot, antecedent = {
+        "garden": (garden, "tail possessive", "subject"),
+        "farm": (farm, "object", "subject"),
+        "long": (read_language(LONG, "long.yaml"), "filler", "first"),
+    }[name]
+    test = language.sample(stream(0, "evaluation tests"), 100)
+    options = replace(SMALL, slot=slot, antecedent=antecedent, longest=longest)
+    found = observed(exact.Reference(exact.Options(), language), Context(language, test), options)
+    assert {one.value for key, one in found.items() if key.startswith("legal")} == {1}
+    assert {one.value for key, one in found.items() if key.startswith("illegal")} == {0}
+    expected = {1: 1.0, 2: 1.0, 60: 0.0}  # no sentence is shorter than 3 tokens or longer than 43
+    cut = found["cut_off decoding=sampling"].value
+    assert cut == expected.get(longest, cut)
+
+
+def test_what_a_limit_cuts_off_is_a_number_of_its_own() -> None:
+    language = read_language(LONG, "long.yaml")
+    options = replace(SMALL, slot="filler", antecedent="first", per_document=20)
+    test = language.sample(stream(0, "evaluation tests"), 100)
+    found = observed(exact.Reference(exact.Options(), language), Context(language, test), options)
+    cut = found["cut_off decoding=sampling"]
+    assert cut.item_error is not None
+    assert abs(cut.value - 3 / 4) < 4 * cut.item_error
 
 
 def test_the_language_itself_writes_legal_sentences_of_the_exact_mean_length(context: Context) -> None:

@@ -1,3 +1,4 @@
+import hashlib
 from collections import Counter
 from itertools import pairwise
 from math import comb
@@ -20,11 +21,14 @@ from texts import (
     spoken,
 )
 
+from seedbed.configuration.configuration import Configuration
 from seedbed.documents import Documents, join_each
 from seedbed.languages.vocabulary import BEGIN, END, PERIOD, Vocabulary
 from seedbed.objectives import scoring
 from seedbed.objectives.conditioning import conditional_batch
 from seedbed.objectives.span import Objective, Options
+from seedbed.pipeline.plan import Plan
+from seedbed.randomness import stream
 
 IDS = [VOCABULARY.id(name) for name in SENTINELS]
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -83,15 +87,17 @@ def test_the_example_is_laid_out_for_each_architecture(architecture: str) -> Non
 @settings(max_examples=200)
 @given(
     lengths=st.lists(st.integers(1, 40), min_size=1, max_size=8),
-    share=st.floats(0, 1),
+    part=st.floats(0, 1),
     mean_span=st.floats(1, 6),
+    most=st.integers(1, len(IDS)),
     seed=st.integers(0, 99),
 )
 def test_splicing_back_restores_the_text(
-    placement: str, lengths: list[int], share: float, mean_span: float, seed: int
+    placement: str, lengths: list[int], part: float, mean_span: float, most: int, seed: int
 ) -> None:
-    some = random_texts(lengths)
-    sources, answers = corrupted(some, seed, placement=placement, share=share, mean_span=mean_span)
+    some, share = random_texts(lengths), part * mean_span / (mean_span + 1)
+    options = {"placement": placement, "share": share, "mean_span": mean_span, "most_spans": most}
+    sources, answers = corrupted(some, seed, **options)
     for tokens, source, answer in zip(some, sources, answers, strict=True):
         assert spliced([*source], [*answer]) == [*tokens[1:]]
         length, spans = len(tokens) - 2, sum(token in IDS for token in source)
@@ -99,7 +105,7 @@ def test_splicing_back_restores_the_text(
         assert hidden == min(max(1, round(share * (length + 1))), length)
         wanted = max(1, round(hidden / mean_span))
         room = length - hidden + 1 if placement == "anywhere" else max(length - hidden, 1)
-        assert spans == min(wanted, room, len(IDS))
+        assert spans == min(wanted, room, most)
 
 
 @both_placements
@@ -107,7 +113,9 @@ def test_splicing_back_restores_the_text(
 def test_sentinels_count_up_in_source_and_answer_and_spans_do_not_touch(
     placement: str, lengths: list[int], seed: int
 ) -> None:
-    sources, answers = corrupted(random_texts(lengths), seed, placement=placement, share=0.4, mean_span=1.5)
+    sources, answers = corrupted(
+        random_texts(lengths), seed, placement=placement, most_spans=4, share=0.4, mean_span=1.5
+    )
     for source, answer in zip(sources, answers, strict=True):
         of_source, of_answer = ([token for token in one if token in IDS] for one in (source, answer))
         assert of_source == of_answer == IDS[: len(of_source)]
@@ -146,12 +154,59 @@ def test_at_the_end_the_last_span_ends_the_text_and_the_first_never_begins_it() 
     assert shapes == {(1, 4), (2, 4)}  # after 1 or 2 of the visible tokens, and after all 3
 
 
-def test_there_are_never_more_spans_than_sentinels() -> None:
-    few = Vocabulary(VOCABULARY.marks, VOCABULARY.words, ("<x0>", "<x1>", "<x3>"))
-    task = Objective(Options(share=0.5, mean_span=1), few)
-    sources, _ = task.corrupt(random_texts([40] * 50), np.random.default_rng(0))
+def few_sentinels() -> Vocabulary:
+    """Two: <x3> does not follow <x1>."""
+    return Vocabulary(VOCABULARY.marks, VOCABULARY.words, ("<x0>", "<x1>", "<x3>"))
+
+
+def test_a_document_that_needs_more_sentinels_than_there_are_is_refused() -> None:
+    """Fewer spans would be longer than the options say; of 40 tokens 20 are hidden, one by one."""
+    task = Objective(Options(share=0.5, mean_span=1), few_sentinels())
+    message = "mean_span 1: a document of 40 words and periods has 20 spans, .* at most 2,.* most_spans: 2"
+    with pytest.raises(ValueError, match=message):
+        task.examples(random_texts([3, 40]), np.random.default_rng(0))
+
+
+def test_the_options_may_limit_the_number_of_spans() -> None:
+    task = Objective(Options(share=0.5, mean_span=1, most_spans=2), few_sentinels())
+    sources, answers = task.corrupt(random_texts([40] * 50), np.random.default_rng(0))
     assert np.isin(sources.tokens, task.sentinels).sum() == 2 * 50
-    assert task.sentinels.tolist() == [few.id("<x0>"), few.id("<x1>")]
+    assert (answers.lengths == 20 + 2 + 1).all()
+    assert task.sentinels.tolist() == [few_sentinels().id("<x0>"), few_sentinels().id("<x1>")]
+
+
+def test_a_limit_above_the_number_of_sentinels_is_refused() -> None:
+    with pytest.raises(ValueError, match="most_spans 3: expected at most 2, the sentinels"):
+        Objective(Options(most_spans=3), few_sentinels())
+
+
+@pytest.mark.parametrize(("mean_span", "share"), [(1.0, 0.5), (3.0, 0.75), (3.0, 0.15)])
+def test_spans_of_long_documents_have_the_mean_that_the_options_say(mean_span: float, share: float) -> None:
+    many = Vocabulary(VOCABULARY.marks, VOCABULARY.words, tuple(f"<x{index}>" for index in range(200)))
+    task = Objective(Options(share=share, mean_span=mean_span), many)
+    _, answers = task.corrupt(random_texts([200] * 20), np.random.default_rng(0))
+    spans = np.isin(answers.tokens, task.sentinels).sum()
+    assert (len(answers.tokens) - spans - len(answers)) / spans == pytest.approx(mean_span, rel=0.05)
+
+
+#: SHA-256 of the corpus of the garden's seed 0 as its runs corrupt it: another trains on other examples.
+CORRUPTED = {
+    "anywhere": "8f0af2a9b608602ed2085c92f279b19fa96aa63a285f79acc755bfc3ce198b27",
+    "end": "ba20f1bcfae15f9eeb2b27afb230c7740ef5646ae9f0553ede12255f7b57eb02",
+}
+
+
+@pytest.mark.parametrize("run", ["span", "span-at-end"])
+def test_the_garden_is_corrupted_as_ever(run: str) -> None:
+    plan = Plan(Configuration({"studies": ["garden"]}))
+    corpus, values = plan.corpus("garden", "text", "training", 0), plan.configuration.studies["garden"].runs[run]
+    options = Options(**{key: value for key, value in values.objective.items() if key != "kind"})
+    task = Objective(options, corpus.source.loaded.vocabulary)
+    found = hashlib.sha256()
+    for part in task.corrupt(corpus.draw(), stream(0, "corruption")):
+        found.update(part.tokens.tobytes())
+        found.update(part.offsets.tobytes())
+    assert found.hexdigest() == CORRUPTED[options.placement]
 
 
 def test_a_language_without_sentinels_is_refused() -> None:
@@ -170,6 +225,9 @@ def test_a_document_with_nothing_to_hide_is_refused() -> None:
         ({"share": -0.1}, "share -0.1"),
         ({"mean_span": 0.5}, "mean_span 0.5"),
         ({"mean_span": np.inf}, "mean_span inf"),
+        ({"most_spans": -1}, "most_spans -1: expected at least 0"),
+        ({"share": 0.6, "mean_span": 1}, "share 0.6: .* with mean_span 1 expected at most 0.5"),
+        ({"share": 1, "most_spans": 2}, "share 1: .* at most 0.75; or else a larger mean_span, or most_spans: 1"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options: dict[str, float], message: str) -> None:

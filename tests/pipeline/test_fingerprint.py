@@ -69,6 +69,8 @@ def test_an_unknown_module_is_an_error(package: Path) -> None:
         ("a.py", '    """Doc."""\n', ""),
         ("a.py", "two() + 1", "(\n        two()\n        + 1\n    )"),
         ("a.py", '"""A."""\n', ""),
+        ("a.py", "\ndef one", '\nREHEARSED = {"items": 3}\n\ndef one'),
+        ("a.py", "\ndef one", '\nREHEARSED: dict[str, int] = {"items": 3}\n\ndef one'),
         ("f.py", "7", "8"),
     ],
 )
@@ -90,6 +92,7 @@ def test_what_means_the_same_keeps_the_fingerprint(
         ("d.py", "5", "6"),
         ("e.py", "6", "7"),
         ("sub/__init__.py", "", "x = 1"),
+        ("a.py", "    return two", "    REHEARSED = 3\n    return two"),
     ],
 )
 def test_what_means_something_else_changes_it(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +14,7 @@ from miniature import Project
 from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.yaml import ConfigError
 from seedbed.errors import SeedbedError
-from seedbed.evaluations import perplexity
+from seedbed.evaluations import cloze, perplexity
 from seedbed.measuring.context import Context, Predictor
 from seedbed.models.embedding import Embedding
 from seedbed.observations import Observation
@@ -142,7 +143,9 @@ def test_two_evaluations_that_measure_the_same_are_found_out(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("seedbed.evaluations.prompts.evaluate", _perplexity)
-    with pytest.raises(SeedbedError, match=r"measured twice: letters/exact: divergence \(sentences=all\);"):
+    with pytest.raises(
+        SeedbedError, match=r"measured twice: letters/flm: .*evaluations\.perplexity.*evaluations\.prompts"
+    ):
         rehearse(_plan(project))
 
 
@@ -225,8 +228,29 @@ def test_two_evaluations_of_one_kind_measure_under_different_conditions(project:
     project.edit("config/studies/letters.yaml", "perplexity: {}", other)
     rehearse(_plan(project))
     project.edit("config/studies/letters.yaml", "[b]", "[a a]")
-    with pytest.raises(SeedbedError, match=r"measured twice: .*next_probability \(prompt=a a;token="):
+    with pytest.raises(SeedbedError) as error:
         rehearse(_plan(project))
+    assert re.fullmatch(
+        r"measured twice: letters/flm: next_probability \(prompt=a a;token=.+\); "
+        r"by config/studies/letters\.yaml: evaluations\.more-prompts, measuring flm, "
+        r"and by config/studies/letters\.yaml: evaluations\.prompts, measuring flm: let them .*\(runs\), .*",
+        str(error.value),
+    )
+
+
+def test_a_rehearsal_measures_with_small_sizes(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[int] = []
+
+    def evaluate(model: object, context: object, options: cloze.Options) -> Iterator[Observation]:
+        measured.append(options.items)
+        return iter(())
+
+    monkeypatch.setattr("seedbed.evaluations.cloze.evaluate", evaluate)
+    project.edit("config/studies/letters.yaml", "perplexity: {}", "perplexity: {}\n  cloze: {}")
+    plan = _plan(project)
+    rehearse(plan)
+    assert measured == [cloze.REHEARSED["items"]]
+    assert plan.configuration.studies["letters"].evaluations["cloze"].options == {"items": 500}
 
 
 def test_everything_that_fails_is_said_at_once(project: Project) -> None:

@@ -36,6 +36,7 @@ def measured(name: str, seed: int | None) -> list[Observation]:
         illegal = factor * ILLEGAL.get(name, 0.0) * (1 + 0.05 * (seed or 0))
         found += [
             Observation("legal", 1 - illegal, at, "share", 2000),
+            Observation("cut_off", 0.125, at, "share", 2000),
             *(
                 Observation("illegal", illegal * size, {**at, "error": slot}, "share", 2000)
                 for slot, size in SLOTS.items()
@@ -112,7 +113,8 @@ def test_an_objective_that_stops_at_once_is_told(drawn: ModuleType) -> None:
     (one,) = writing_by_objective(found, found.trained, found.trained)
     expected = np.mean([ILLEGAL["mlm"] * (1 + 0.05 * seed) * SLOTS["subject"] for seed in range(3)])
     assert f"model mlm, {100 * expected:.1f}\xa0%" in one.answer.partition("<eos>")[2]
-    assert all(one.shows(metric, "decoding=sampling") for metric in ("legal", "stopped_first", "written"))
+    metrics = ("legal", "cut_off", "stopped_first", "written")
+    assert all(one.shows(metric, "decoding=sampling") for metric in metrics)
 
 
 def test_a_build_that_writes_nothing_has_none_of_this(drawn: ModuleType) -> None:

@@ -38,6 +38,8 @@ DEFINES = {
 }
 #: What evaluations can use of every trained run, whatever its objective: attributes of `TrainedModel`.
 TRAINED = ("network", "objective", "log", "corpus", "initial")
+#: The constant that says how small options are in a rehearsal; it decides no result.
+REHEARSED = "REHEARSED"
 #: What the documents of an evaluation may come from.
 SOURCES = ("language", "task", "any")
 
@@ -181,6 +183,18 @@ def source(evaluation: str) -> str:
         ConfigError: there is no such constant, or it has another value.
     """
     return _read_source(PACKAGE / "evaluations" / f"{evaluation}.py")
+
+
+def rehearsed(folder: str, name: str, values: Mapping[str, Value]) -> dict[str, Any]:
+    """The options of a plug-in in a rehearsal: sizes are at most those of its constant REHEARSED, if it has one.
+
+    Raises:
+        ConfigError: the constant is no mapping of options of the plug-in that are whole numbers to such.
+    """
+    path, found = PACKAGE / folder / f"{name}.py", dict(values)
+    for option, most in _read_rehearsed(path).items():
+        found[option] = min(found[option], most)
+    return found
 
 
 def offers(folder: str, name: str) -> tuple[str, ...]:
@@ -339,6 +353,22 @@ def _read_parts(path: Path) -> dict[str, str]:
     if not isinstance(found, dict | None):
         raise ConfigError(f'{_in_project(path)}: PARTS: expected a mapping, such as {{"mixer": "models/mixers"}}')
     return found or {}
+
+
+@cache
+def _read_rehearsed(path: Path) -> dict[str, int]:
+    place, known = f"{_in_project(path)}: {REHEARSED}", _read_options(path)
+    found = read_constant(parse(path), _in_project(path), REHEARSED)
+    if found is None:
+        return {}
+    if not isinstance(found, dict) or any(type(most) is not int for most in found.values()):
+        raise ConfigError(f'{place}: expected a mapping of options to whole numbers, such as {{"items": 16}}')
+    for option in found:
+        if option not in known:
+            raise ConfigError(f"{place}: {unknown_key(option, known)}")
+        if known[option].kind is not int or known[option].many:
+            raise ConfigError(f"{place}: {option}: expected an option that is a whole number")
+    return found
 
 
 @cache

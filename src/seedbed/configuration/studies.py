@@ -11,6 +11,9 @@ from seedbed.configuration.validation import together, validate
 from seedbed.configuration.yaml import ConfigError
 from seedbed.messages import nearest
 
+#: The evaluation whose metric `diverged` verdicts need of every run that trains.
+_TRAINING = "training"
+
 
 def read_study(content: Mapping[str, object], place: str) -> Study:
     """The study that a parsed file describes.
@@ -33,7 +36,7 @@ def read_study(content: Mapping[str, object], place: str) -> Study:
     parts = {
         key: dict(zip(getattr(study, key), resolved, strict=False)) for key in ("runs", "evaluations", "data")
     }
-    study = study.model_copy(update=parts)
+    study = _with_training_measured(study.model_copy(update=parts), place)
     together(partial(_check_measurable, key, study, f"{place}: evaluations.{key}") for key in study.evaluations)
     _check_stored_batches(study, place)
     tuning_runs(study, place)
@@ -150,6 +153,28 @@ def _check_measurable(name: str, study: Study, place: str) -> None:
     if all(problems):
         reason = next(iter(problems), "no run trains")
         raise ConfigError(f"{place}.runs: {evaluation.runs}: it can measure none of the study's runs: {reason}")
+
+
+def _with_training_measured(study: Study, place: str) -> Study:
+    """The study with the evaluation `training` of every run that trains: it says which trainings diverged."""
+    given = [entry.runs for entry in study.evaluations.values() if entry.kind == _TRAINING]
+    missing = [
+        name
+        for name, run in study.runs.items()
+        if run.trained and not any(name in runs if isinstance(runs, list) else True for runs in given)
+    ]
+    if not missing:
+        return study
+    own = study.evaluations.get(_TRAINING, Evaluation(kind=_TRAINING, runs=missing))
+    if own.kind != _TRAINING:
+        raise ConfigError(
+            f"{place}: evaluations.{_TRAINING}: every run that trains is measured by the kind {_TRAINING}, which "
+            "has this name here; give this one another name"
+        )
+    runs = list(dict.fromkeys([*own.runs, *missing]))
+    return study.model_copy(
+        update={"evaluations": study.evaluations | {_TRAINING: own.model_copy(update={"runs": runs})}}
+    )
 
 
 def _resolve_data(data: Data, place: str) -> Data:

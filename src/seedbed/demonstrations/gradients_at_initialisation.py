@@ -20,6 +20,7 @@ from seedbed.randomness import stream
 from seedbed.tasks import recall
 
 NEEDS = ("task", "networks")
+REHEARSED = {"questions": 8}
 
 
 @dataclass(frozen=True)

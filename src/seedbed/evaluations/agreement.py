@@ -23,6 +23,7 @@ from seedbed.observations import Observation, mean
 
 NEEDS = ("log_probabilities",)
 SOURCE = "language"
+REHEARSED = {"pairs": 8}
 
 
 @dataclass(frozen=True)

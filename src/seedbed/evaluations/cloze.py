@@ -12,6 +12,7 @@ from seedbed.observations import Observation
 
 NEEDS = ("fill",)
 SOURCE = "language"
+REHEARSED = {"items": 16}
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ _PIECE = 20
 
 NEEDS = ("continuation",)
 SOURCE = "language"
+REHEARSED = {"items": 16}
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from seedbed.randomness import stream
 
 NEEDS = ("infill",)
 SOURCE = "language"
+REHEARSED = {"items": 16}
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from seedbed.randomness import stream
 
 NEEDS = ("network", "objective")
 SOURCE = "language"
+REHEARSED = {"documents": 8}
 
 
 @dataclass(frozen=True)

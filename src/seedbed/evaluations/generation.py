@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from seedbed.randomness import stream
 
 NEEDS = ("beginning",)
 SOURCE = "language"
+REHEARSED = {"per_document": 1}
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Options:
     slot: str  # errors in this slot are also counted by the distance of its antecedent
     antecedent: str  # the slot that decides it
     per_document: int = 2  # sentences for each document of the test set
-    longest: int = 20  # tokens written at most; more than any sentence of the language has
+    longest: int = 20  # tokens written at most; see `measured` for what this cuts off
     decodings: tuple[str, ...] = ("sampling", "top-p 0.95")  # see `Choice.read`
     window: int = 5  # in words, see the evaluation pronouns
 
@@ -47,6 +49,10 @@ class Options:
     def choices(self) -> dict[str, Choice]:
         """The decodings by name."""
         return {name: Choice.read(name) for name in self.decodings}
+
+
+#: Every seed writes its own sentences.
+_mean = partial(mean, shared=False)
 
 
 def evaluate(model: Writer, context: Context, options: Options) -> Iterator[Observation]:
@@ -69,20 +75,24 @@ def measured(
     """Shares of sentences: ``legal`` ones; ``illegal`` by the slot that the first error is in; different ones.
 
     A sentence ends at its period, so no error comes after it. An <eos> before the period is an error at the slot
-    that should have come. Errors in the slot of the options are also counted by whether its
-    antecedent lies inside the window. Of the illegal sentences, if there are any, ``outside_errors`` is the share
-    of those outside, ``commonest_error`` the largest share that one slot has. ``stopped_first`` is the share of
-    sentences that begin with <eos>, and ``written`` the mean number of tokens before it, the period included.
+    that should have come. A sentence that the limit cuts off before its end and before any error is legal as far
+    as it goes, and ``cut_off`` is the share of these. Errors in the slot of the options are also counted by
+    whether its antecedent lies inside the window. Of the illegal sentences, if there are any, ``outside_errors``
+    is the share of those outside, ``commonest_error`` the largest share that one slot has. ``stopped_first`` is
+    the share of sentences that begin with <eos>, and ``written`` the mean number of tokens before it, the period
+    included.
     """
-    errors = [language.first_error(sentence) for sentence in sentences]
-    yield mean("legal", [error is None for error in errors], condition, "share")
+    cut = _cut_off(language, sentences)
+    errors = [None if ends else language.first_error(one) for one, ends in zip(sentences, cut, strict=True)]
+    yield _mean("legal", [error is None for error in errors], condition, "share")
+    yield _mean("cut_off", cut, condition, "share")
     for slot in _inside(language):
-        yield mean("illegal", [error == slot for error in errors], {**condition, "error": slot}, "share")
+        yield _mean("illegal", [error == slot for error in errors], {**condition, "error": slot}, "share")
     distances = _distances(language, sentences, errors, options)
     outside = distances > options.window
     for window, found in {"inside": (distances > 0) & ~outside, "outside": outside}.items():
         place: dict[str, Scalar] = {**condition, "error": options.slot, "window": window}
-        yield mean("illegal", found, place, "share")
+        yield _mean("illegal", found, place, "share")
     counts = Counter(error for error in errors if error is not None)
     if counts:
         yield Observation("outside_errors", int(outside.sum()) / counts.total(), condition, "share")
@@ -90,8 +100,8 @@ def measured(
     different = len({tuple(sentence) for sentence in sentences})
     yield Observation("distinct", different / len(sentences), condition, "share")
     ended = sentences.tokens[sentences.offsets[1:] - 1] == END
-    yield mean("stopped_first", ended & (sentences.lengths == 1), condition, "share")
-    yield mean("written", sentences.lengths - ended, condition, "token")
+    yield _mean("stopped_first", ended & (sentences.lengths == 1), condition, "share")
+    yield _mean("written", sentences.lengths - ended, condition, "token")
 
 
 def _inside(language: Language) -> list[str]:
@@ -99,11 +109,24 @@ def _inside(language: Language) -> list[str]:
     return sorted({slot for state, slot in enumerate(language.slots) if slot and state not in (0, BOUNDARY)})
 
 
+def _cut_off(language: Language, sentences: Documents) -> NDArray[np.bool_]:
+    """[sentences], whether a sentence has neither ended nor left the grammar."""
+    texts = _documents(sentences)
+    last = texts.offsets[1:] - 1
+    open_ended: NDArray[np.bool_] = language.states(texts)[last] != language.dead
+    return open_ended & ~np.isin(texts.tokens[last], (PERIOD, END))
+
+
+def _documents(sentences: Documents) -> Documents:
+    """Each sentence as the first of a document."""
+    return Documents.of([BEGIN, *sentence] for sentence in sentences)
+
+
 def _distances(
     language: Language, sentences: Documents, errors: list[str | None], options: Options
 ) -> NDArray[np.int64]:
     """[sentences], how far back the antecedent of a wrong word in the slot is; 0 for any other error."""
-    texts = Documents.of([BEGIN, *sentence] for sentence in sentences)
+    texts = _documents(sentences)
     places, distances = antecedent_distances(language, texts, options.slot, options.antecedent)
     found, wrong = np.zeros(len(sentences), np.int64), np.array([error == options.slot for error in errors])
     found[texts.owners[places]] = distances * wrong[texts.owners[places]]

@@ -18,6 +18,7 @@ from seedbed.observations import Observation
 
 NEEDS = ("network",)
 SOURCE = "language"
+REHEARSED = {"pairs": 8}
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from seedbed.observations import Observation, Scalar, mean
 
 NEEDS = ("log_probabilities", "network")
 SOURCE = "language"
+REHEARSED = {"pairs": 8}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from seedbed.randomness import stream
 
 NEEDS = ("fill",)
 SOURCE = "language"
+REHEARSED = {"items": 16}
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,15 @@ from torch import Tensor, nn
 from seedbed.decoding.following import NextTokenScorer
 from seedbed.documents import Documents, Tokens, join_each, keep_tokens, positions_within, repeat_token, split_each
 from seedbed.languages.vocabulary import BEGIN, END, Vocabulary
+from seedbed.messages import require_at_least
 from seedbed.objectives import scoring
 from seedbed.objectives.choosing import choose, hidden_counts
 from seedbed.objectives.conditioning import append_end, beginning, conditional_batch, continuation, require_marks
 from seedbed.objectives.scoring import Batch, Numbers
 
 OFFERS = ("fill", "infill", "continuation", "beginning")
+
+_PER_SPAN = "the sentinels <x0>, <x1> ... of the vocabulary: each span of a document needs one of its own"
 
 
 @dataclass(frozen=True)
@@ -33,19 +36,28 @@ class Options:
 
     share: float = 0.15  # of a document's tokens, without <bos>; at least one token
     mean_span: float = 3.0  # tokens in a span; the number of spans is the nearest one to this mean, at least one
+    most_spans: int = 0  # of a document; a longer document has longer spans. 0 limits nothing
     placement: Literal["anywhere", "end"] = "anywhere"  # end: the last span ends the text (objectives 6.4)
     architecture: Literal["encoder_decoder", "prefix", "causal"] = "encoder_decoder"
 
     def __post_init__(self) -> None:
-        """Check the ranges.
+        """Check the ranges, and that a document has room for its spans.
 
         Raises:
-            ValueError: the share is outside 0 to 1, or the mean span is shorter than a token.
+            ValueError: the share is outside 0 to 1, the mean span is shorter than a token, the number of spans is
+                negative, or so much is hidden that visible tokens cannot keep spans of this mean apart.
         """
         if not 0 <= self.share <= 1:
             raise ValueError(f"share {self.share}: expected a share, 0 to 1")
         if not 1 <= self.mean_span < math.inf:
             raise ValueError(f"mean_span {self.mean_span}: expected a finite number of tokens, at least 1")
+        require_at_least(0, most_spans=self.most_spans)
+        most = self.mean_span / (self.mean_span + 1)
+        if self.most_spans != 1 and self.share > most:
+            raise ValueError(
+                f"share {self.share}: a visible token must separate two spans, so with mean_span "
+                f"{self.mean_span:g} expected at most {most:.3g}; or else a larger mean_span, or most_spans: 1"
+            )
 
 
 class Objective:
@@ -62,19 +74,23 @@ class Objective:
         """Make the objective.
 
         Raises:
-            ValueError: the vocabulary has no <x0>, or no <bos> and <eos>.
+            ValueError: the vocabulary has no <x0>, or no <bos> and <eos>, or fewer sentinels than ``most_spans``.
         """
         require_marks(vocabulary, "span")
         self.reads = options.architecture
         self.options, self.words, self.size = options, vocabulary.word_ids, len(vocabulary)
         names = takewhile(lambda name: name in vocabulary.tokens, (f"<x{index}>" for index in count(1)))
         self.sentinels = np.array([vocabulary.id(name) for name in ("<x0>", *names)])
+        if options.most_spans > len(self.sentinels):
+            raise ValueError(
+                f"most_spans {options.most_spans}: expected at most {len(self.sentinels)}, {_PER_SPAN}"
+            )
 
     def examples(self, documents: Documents, rng: np.random.Generator) -> Batch:
         """A batch of documents with spans cut out of them, and of their answers.
 
         Raises:
-            ValueError: a document has no token that may be hidden.
+            ValueError: a document has no token that may be hidden, or more spans than there are sentinels.
         """
         sources, answers = self.corrupt(documents, rng)
         batch = self._batch(sources, answers)
@@ -167,10 +183,26 @@ class Objective:
         return append_end(join_each(_without_marks(given), sentinel)), join_each(sentinel, rest)
 
     def _spans(self, hidden: NDArray[np.int64], visible: NDArray[np.int64]) -> NDArray[np.int64]:
-        """[documents], the number of spans; there must be a place and a sentinel for each."""
+        """[documents], the number of spans: the nearest one to the mean for which there are places.
+
+        Raises:
+            ValueError: the options ask for more spans than there are sentinels.
+        """
         wanted = np.maximum(np.rint(hidden / self.options.mean_span).astype(np.int64), 1)
         room = visible + 1 if self.options.placement == "anywhere" else np.maximum(visible, 1)
-        return np.minimum(np.minimum(wanted, room), len(self.sentinels))
+        spans = np.minimum(np.minimum(wanted, room), self.options.most_spans or wanted)
+        if spans.max(initial=0) > len(self.sentinels):
+            longest = spans.argmax()
+            raise ValueError(self._too_few_sentinels(int((visible + hidden)[longest]), int(spans[longest])))
+        return spans
+
+    def _too_few_sentinels(self, tokens: int, spans: int) -> str:
+        there = len(self.sentinels)
+        return (
+            f"mean_span {self.options.mean_span:g}: a document of {tokens} words and periods has {spans} spans, "
+            f"but expected at most {there}, {_PER_SPAN}; add sentinels to `structural` in the grammar, hide less "
+            f"(share), or set most_spans: {there}, with which longer documents have longer spans"
+        )
 
     def _points(
         self, rng: np.random.Generator, visible: NDArray[np.int64], spans: NDArray[np.int64]

@@ -11,7 +11,6 @@ import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -19,9 +18,10 @@ from typing import TYPE_CHECKING
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Seen, Wanted, check_decidable, check_measured, wanted
 from seedbed.configuration.configuration import Configuration
+from seedbed.configuration.demonstrations import Demonstration as Entry
 from seedbed.configuration.schema import Data, Run, Study
 from seedbed.configuration.validation import together
-from seedbed.observations import Row, read_condition
+from seedbed.observations import DEMONSTRATIONS, Row, read_condition
 from seedbed.pipeline.jobs.corpus import SPLITS
 from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job, is_pending
@@ -31,13 +31,13 @@ from seedbed.pipeline.jobs.tables import rows_of
 from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.reference_files import WATCHED
-from seedbed.pipeline.table import observation_table
+from seedbed.pipeline.table import gather
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Documents of each split: enough to expect every slot and a withheld sentence among them.
-_FEW = 64
+#: Documents of each split: of a language enough to expect every slot and a withheld sentence among them.
+_FEW, _FEW_OF_A_TASK = 64, 16
 
 
 def rehearse(plan: Plan) -> None:
@@ -59,7 +59,7 @@ def rehearse(plan: Plan) -> None:
         together(partial(_compute, jobs) for jobs in _by_evaluation(small.measurements))
         together(partial(_compute, [job]) for job in small.demonstrations)
         measured |= {one: rows_of([one]) for one in small.observations.parts}
-    table = observation_table(chain.from_iterable(measured.values()))  # two evaluations may measure the same
+    table = gather({one.place: rows for one, rows in measured.items()})
     if any(map(is_pending, plan.tables)):  # else claims and watched numbers are as they were checked
         check_measured(_wanted(plan), list(_seen(measured)), plan.configuration)
         check_decidable(plan.claims, plan.configuration)
@@ -129,7 +129,9 @@ def _shortened(plan: Plan, fresh: Collection[Job]) -> Configuration:
     short = copy.copy(configuration)
     short.overrides = configuration.overrides | {"seeds": 1}
     short.settings = configuration.settings.model_copy(update={"seeds": 1})
-    short.demonstrations = {one.name: one.entry for one in fresh if isinstance(one, Demonstration)}
+    short.demonstrations = {
+        one.name: _short_demonstration(one.entry) for one in fresh if isinstance(one, Demonstration)
+    }
     measured = [one for one in fresh if isinstance(one, Measurement)]
     needed = {(one.study, one.run) for one in measured}
     needed |= {(one.study, one.run) for one in plan.trainings if is_pending(one)}
@@ -151,7 +153,12 @@ def _is_in(training: Training, runs: set[tuple[str, str]]) -> bool:
 
 def _short_study(study: Study, measured: Collection[tuple[str, str]], runs: set[str]) -> Study:
     evaluations = {
-        name: entry.model_copy(update={"runs": [run for run, evaluation in measured if evaluation == name]})
+        name: entry.model_copy(
+            update={
+                "runs": [run for run, evaluation in measured if evaluation == name],
+                "options": plugins.rehearsed("evaluations", str(entry.kind), entry.options),
+            }
+        )
         for name, entry in study.evaluations.items()
     }
     return study.model_copy(
@@ -164,7 +171,12 @@ def _short_study(study: Study, measured: Collection[tuple[str, str]], runs: set[
 
 
 def _short_data(data: Data) -> Data:
-    return data.model_copy(update={split: min(getattr(data, split), _FEW) for split in SPLITS})
+    few = _FEW if data.language else _FEW_OF_A_TASK
+    return data.model_copy(update={split: min(getattr(data, split), few) for split in SPLITS})
+
+
+def _short_demonstration(entry: Entry) -> Entry:
+    return entry.model_copy(update={"options": plugins.rehearsed(DEMONSTRATIONS, entry.kind, entry.options)})
 
 
 def _short_run(run: Run) -> Run:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Iterable, Mapping
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,24 @@ def write_rows(path: Path, rows: Iterable[Row], fingerprint: str) -> None:
     storage.write_table(path, observation_table(rows), fingerprint)
 
 
+def gather(parts: Mapping[str, list[Row]]) -> pa.Table:
+    """The rows of several evaluations and demonstrations, by their places in the configuration, as one table.
+
+    Raises:
+        SeedbedError: two of them have a row of the same study, run, seed, metric and condition.
+    """
+    places: dict[tuple[str, str, int, str, str], str] = {}
+    for place, rows in parts.items():
+        for row in rows:
+            other = places.setdefault(_key(row), place)
+            if other != place:
+                raise SeedbedError(
+                    f"measured twice: {_named(row)}; by {other}, and by {place}: let them measure different runs "
+                    "(runs), or give their kind an option that its conditions hold, so that they differ"
+                )
+    return observation_table(chain.from_iterable(parts.values()))
+
+
 def observation_table(rows: Iterable[Row]) -> pa.Table:
     """The rows as a table, sorted by study, run, seed, metric and condition.
 
@@ -34,13 +52,17 @@ def observation_table(rows: Iterable[Row]) -> pa.Table:
     ordered = sorted(rows, key=_key)
     for one, next_one in pairwise(ordered):
         if _key(one) == _key(next_one):
-            study, run, _, metric, condition = _key(one)
-            place = f"{study}/{run}: {metric}{f' ({condition})' if condition else ''}"
             raise SeedbedError(
-                f"measured twice: {place}; an evaluation yields a metric under a condition once, "
-                "and no two evaluations of a run the same"
+                f"measured twice: {_named(one)}; an evaluation yields a metric under a condition once: "
+                "let the condition hold what differs"
             )
     return pa.Table.from_pylist(ordered, schema)
+
+
+def _named(row: Row) -> str:
+    """What a row is about, in words."""
+    condition = f" ({row['condition']})" if row["condition"] else ""
+    return f"{row['study']}/{row['run']}: {row['metric']}{condition}"
 
 
 def _key(row: Row) -> tuple[str, str, int, str, str]:

@@ -16,7 +16,7 @@ from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job
 from seedbed.pipeline.jobs.measurement import Measurement
 from seedbed.pipeline.jobs.training import Training
-from seedbed.pipeline.table import write_rows
+from seedbed.pipeline.table import gather, write_rows
 from seedbed.statistics.claims import Claim
 from seedbed.statistics.observed import ObservationKey
 
@@ -53,7 +53,8 @@ class Observations:
 
     def compute(self) -> None:
         """Gather the rows; refuses a file that is not of this build."""
-        write_rows(self.outputs[0], rows_of(self.parts), self.fingerprint)
+        table = gather({one.place: rows_of([one]) for one in self.parts})
+        storage.write_table(self.outputs[0], table, self.fingerprint)
 
     def read(self) -> pa.Table:
         """The stored table."""

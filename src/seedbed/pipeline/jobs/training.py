@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from seedbed.configuration import plugins
 from seedbed.configuration.schema import Run, Values
@@ -25,6 +25,7 @@ from seedbed.pipeline.machine import machine
 from seedbed.pipeline.table import write_rows
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
     from torch import nn
 
@@ -137,14 +138,17 @@ class Training:
         """Build what the run's entry describes, and train it in memory.
 
         Raises:
-            ConfigError: the model cannot read what the objective makes.
+            ConfigError: the model cannot read what the objective makes, or nothing of a batch is to be predicted.
         """
         from seedbed.training import loop
 
         options: loop.Options = plugins.load("training", "loop").Options(**self.entry.training)
         network, objective = self._network(), self._objective()
         _require_fit(network, objective, self.entry)
-        return loop.train(network, objective, training, validation, options, self.streams, start)
+        _require_targets(training, options.batch, "training")
+        _require_targets(validation, len(validation), "validation")
+        scored = _Scored(objective, str(self.entry.objective["kind"]))
+        return loop.train(network, scored, training, validation, options, self.streams, start)
 
     def model(self) -> TrainedModel:
         """The trained model as an evaluation sees it."""
@@ -230,6 +234,46 @@ def _require_fit(network: nn.Module, objective: object, entry: Run) -> None:
             f"objective {entry.objective['kind']} is {needed} here, and model {entry.model['kind']} reads "
             f"{' or '.join(reads)}: take another model (its class says what it `reads`) or another objective"
         )
+
+
+def _require_targets(documents: Documents, batch: int, split: str) -> None:
+    """Refuse documents of which a batch could have no token to predict, which has no loss.
+
+    A document of a single token adds nothing to a batch of others.
+    """
+    short, every = int((documents.lengths < 2).sum()), len(documents)
+    smallest = every % batch or batch if every else 0
+    if short >= smallest:
+        raise ConfigError(
+            f"{split} documents: {short} of {every} have fewer than 2 tokens, so a batch of {smallest} may have "
+            "nothing to predict: let the data's source give every document at least 2 tokens"
+        )
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """An objective that refuses to train on a batch of which it scores nothing: its mean loss would be 0 / 0."""
+
+    objective: Objective[Any]
+    kind: str
+
+    def examples(self, documents: Documents, rng: np.random.Generator) -> object:
+        """As the objective says."""
+        return self.objective.examples(documents, rng)
+
+    def loss(self, model: nn.Module, batch: object) -> tuple[torch.Tensor, int]:
+        """As the objective says.
+
+        Raises:
+            ConfigError: it scores no token of a batch in training.
+        """
+        total, count = self.objective.loss(model, batch)
+        if model.training and not count:
+            raise ConfigError(
+                f"objective {self.kind} scores no token of a batch: let it score one of every document, or take "
+                "longer documents or a larger batch"
+            )
+        return total, count
 
 
 def _cost(wall: float, processor: float) -> Iterator[Observation]:

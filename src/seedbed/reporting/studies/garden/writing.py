@@ -22,6 +22,7 @@ LEGAL = Measure("legal", "legal", "legal", "share")
 ILLEGAL = Measure("illegal", "illegal", "illegal", "share")
 FAR_ERRORS = Measure("far_errors", "of the illegal, far possessive", "outside_errors", "share")
 COMMONEST = Measure("commonest", "of the illegal, commonest slot", "commonest_error", "share")
+CUT_OFF = Measure("cut_off", "legal so far, cut off", "cut_off", "share")
 DISTINCT = Measure("distinct", "different", "distinct", "share")
 STOPPED = Measure("stopped", "<eos> first", "stopped_first", "share")
 WRITTEN = Measure("written", "tokens before the end", "written", "")
@@ -55,11 +56,12 @@ def legality(results: Results, runs: tuple[ShownRun, ...]) -> Figure:
         "Are the sentences that a network writes legal?",
         "Legal sentences, means of the trained runs from the lowest to the highest, sampled: "
         f"{sampled or NOT_MEASURED}; with top-p 0.95: {top_p or NOT_MEASURED}. A sentence is legal if the "
-        "language can produce it: every word fits, and agrees with its subject. A model that repeats one "
+        "language can produce it: every word fits, and agrees with its subject. One that is cut off because it is "
+        "too long is legal if it has no error so far; the table has the share of these. A model that repeats one "
         "sentence could be legal too, so the second panel shows the share of different sentences.",
         _both(results, LEGAL, "Legal sentences, sampled · top-p 0.95", runs),
         _both(results, DISTINCT, "Different sentences, sampled · top-p 0.95", runs),
-        also=_both_ways(STOPPED, WRITTEN),
+        also=_both_ways(CUT_OFF, STOPPED, WRITTEN),
     )
 
 
@@ -103,7 +105,7 @@ def writing_by_objective(
         stacks(results, ILLEGAL.at(SAMPLED), "error", "Illegal sentences by first error, sampled", closer),
         _both(results, STOPPED, "Nothing but <eos>, sampled · top-p 0.95", closer),
         _both(results, WRITTEN, "Tokens before the end, sampled · top-p 0.95", closer),
-        also=[*_errors(results), *_both_ways(DISTINCT, COMMONEST, FAR_ERRORS)],
+        also=[*_errors(results), *_both_ways(CUT_OFF, DISTINCT, COMMONEST, FAR_ERRORS)],
     )
 
 
