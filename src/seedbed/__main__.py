@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 
-from seedbed.building.job_environment import JOB_ENVIRONMENT
+from seedbed.building.job_environment import set_job_environment
 
-os.environ |= JOB_ENVIRONMENT  # before numpy, torch or Matplotlib read it
+set_job_environment()  # before numpy, torch or Matplotlib read it
 
+# ruff: noqa: E402
 import sys
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from seedbed.configuration.configuration import Configuration, overrides
+from seedbed.configuration.roots import project_root
 from seedbed.errors import SeedbedError, refused
 from seedbed.pipeline.plan import Plan
 
@@ -28,15 +31,36 @@ app = typer.Typer(
 Overrides = Annotated[
     list[str] | None, typer.Option("--config", help="KEY=VALUE over config/config.yaml, such as seeds=3.")
 ]
+Root = Annotated[Path, typer.Option("--root", help="The folder of the project; paths are relative to it.")]
 
 
 @app.callback()
-def _root(context: typer.Context, config: Overrides = None) -> None:
-    context.obj = config or []
+def _chosen(context: typer.Context, config: Overrides = None, root: Root = Path()) -> None:
+    context.obj = Chosen(config or [], project_root(root))
+    if context.invoked_subcommand != "job":  # a job of a quick build runs in that build's own folder
+        os.chdir(context.obj.root)
 
 
-def _plan(context: typer.Context) -> Plan:
-    return Plan(Configuration(overrides(context.obj)))
+@dataclass(frozen=True)
+class Chosen:
+    """What is typed before a command.
+
+    Attributes:
+        config: ``KEY=VALUE`` texts over config/config.yaml.
+        root: The folder of the project.
+    """
+
+    config: list[str]
+    root: Path
+
+    def plan(self, *more: str) -> Plan:
+        """The plan with these and some more ``KEY=VALUE`` texts."""
+        return Plan(Configuration(overrides([*self.config, *more]), self.root))
+
+
+def _plan(context: typer.Context, *more: str) -> Plan:
+    chosen: Chosen = context.obj
+    return chosen.plan(*more)
 
 
 @app.command()
@@ -57,7 +81,7 @@ def build(context: typer.Context, cores: Annotated[str, typer.Option(help="How m
     """Build all results and the page; only what changed runs."""
     from seedbed.building.build import build
 
-    raise typer.Exit(build(context.obj, cores))
+    raise typer.Exit(build(context.obj.config, cores, context.obj.root))
 
 
 @app.command()
@@ -65,7 +89,7 @@ def tune(context: typer.Context, study: str) -> None:
     """Compare what a lecture leaves open by validation loss, on seeds that are never reported."""
     from seedbed.commands.tuning import tune
 
-    tune(Plan(Configuration(overrides([*context.obj, f"studies=[{study}]"]))), study)
+    tune(_plan(context, f"studies=[{study}]"), study)
 
 
 @app.command()
@@ -99,7 +123,7 @@ def reference(
     """Build a study with the seeds of a reference, print what moved, and make it the reference."""
     from seedbed.commands.rebasing import rebase
 
-    raise typer.Exit(rebase(context.obj, study, cores))
+    raise typer.Exit(rebase(context.obj.config, study, cores, context.obj.root))
 
 
 @app.command()

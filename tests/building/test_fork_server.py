@@ -15,7 +15,7 @@ from seedbed.configuration.configuration import ROOT
 CLIENT = [sys.executable, "-m", "seedbed.building.fork_client"]
 SERVER = [sys.executable, "-m", "seedbed.building.fork_server"]
 PLAIN = [sys.executable, "-m", "seedbed"]
-JOB = ["job", "results/runs/garden/flm/seed-0/model.safetensors", "--fingerprint=another"]
+JOB = [f"--root={ROOT}", "job", "results/runs/garden/flm/seed-0/model.safetensors", "--fingerprint=another"]
 #: The same, but that it fails where it does not find a fork.
 ONLY_FORKED = f"""
 import sys
@@ -67,7 +67,7 @@ def test_what_is_imported_before_a_fork_starts_no_thread_and_is_none_of_our_code
     script = """
 import importlib, os, sys
 from seedbed.building import fork_server
-os.environ |= fork_server.JOB_ENVIRONMENT
+fork_server.set_job_environment()
 for name in fork_server.LIBRARIES:
     importlib.import_module(name)
 print(len(os.listdir("/proc/self/task")), *(name for name in sys.modules if name.startswith("seedbed.")))

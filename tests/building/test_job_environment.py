@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from seedbed.building.job_environment import ONE_THREAD
+from seedbed.building.job_environment import KERNEL_CHOICES, ONE_THREAD
 
 READ = """
 import sys
@@ -16,7 +16,7 @@ print(*ONE_THREAD.values(), *({"numpy", "torch"} & set(sys.modules)))
 DRAW = """
 import seedbed.__main__
 import matplotlib, torch
-print(matplotlib.get_backend(), torch.get_num_threads())
+print(matplotlib.get_backend(), torch.get_num_threads(), torch.backends.cpu.get_cpu_capability() == "DEFAULT")
 """
 
 
@@ -26,8 +26,9 @@ def test_the_number_of_threads_is_known_before_numpy_and_torch_read_it() -> None
 
 @pytest.mark.parametrize("backend", ["module://matplotlib_inline.backend_inline", "nonsense", ""])
 def test_a_job_draws_and_computes_alike_whatever_its_user_has_set(backend: str) -> None:
-    environment = os.environ | dict.fromkeys(ONE_THREAD, "7") | {"MPLBACKEND": backend}
+    chosen = dict.fromkeys(KERNEL_CHOICES, "default")
+    environment = os.environ | dict.fromkeys(ONE_THREAD, "7") | {"MPLBACKEND": backend} | chosen
     done = subprocess.run(
         [sys.executable, "-c", DRAW], env=environment, capture_output=True, text=True, check=False
     )
-    assert done.stdout == "agg 1\n", done.stderr
+    assert done.stdout == "agg 1 False\n", done.stderr

@@ -71,6 +71,13 @@ def test_what_is_typed_reaches_the_command(project: Path, typed: str, call: str)
     ("typed", "said"),
     [
         ("report SEED=3", "SEED is unknown, SEEDS is meant"),
+        ("report seeds=3", "seeds is unknown, SEEDS is meant"),
+        ("report study=farm", "study is unknown, STUDY is meant"),
+        ("report STUDYS=farm", "STUDYS is unknown, STUDY is meant"),
+        ("report JOBS=1", "JOBS is unknown, CORES is meant"),
+        ("report ROOT=1", "ROOT is unknown, one of STUDY SEEDS CORES ID PYTHON is meant"),
+        ("report SEEDS=", "SEEDS is empty: give it a value or leave it out"),
+        ("claim ID=", "ID is empty"),
         ("report CORE=3", "CORE is unknown, CORES is meant"),
         ("report STUDIES=farm", "STUDIES is unknown, STUDY is meant"),
         ("quick SEEDS=3", "SEEDS means nothing here"),
@@ -108,3 +115,37 @@ def test_an_installation_takes_the_lock_first_and_setuptools_from_it(project: Pa
     assert "--no-build-isolation" in own
     assert own.endswith("--editable .")
     assert check == f"{SEEDBED} check"
+
+
+def test_a_copy_of_an_installed_project_is_refused_with_the_remedy(project: Path, tmp_path: Path) -> None:
+    (project / ".venv/installed").write_text("/elsewhere\n")
+    done = make(project, "report")
+    assert done.returncode == 2
+    assert ".venv was made in /elsewhere, and would run the code there.\nRemove .venv" in done.stdout
+    assert not (project / "calls").exists()
+
+
+def test_an_installation_notes_its_folder(project: Path) -> None:
+    shutil.rmtree(project / ".venv")
+    assert make(project, "check", f"PYTHON={project}/python").returncode == 0
+    assert (project / ".venv/installed").read_text() == f"{project}\n"
+    assert make(project, "check").returncode == 0
+
+
+def test_a_machine_without_packages_is_told_which_have_them(project: Path) -> None:
+    shutil.rmtree(project / ".venv")
+    failing = PYTHON.replace("#!/bin/sh\n", '#!/bin/sh\n[ "$3" != install ] || exit 1\n')
+    (project / "python").write_text(failing)
+    done = make(project, "check", f"PYTHON={project}/python")
+    assert done.returncode == 2
+    assert "pip could not install requirements.lock. This is Python 3" in done.stdout
+    assert "glibc 2.28 or newer" in done.stdout
+    assert not (project / ".venv/installed").exists()
+
+
+def test_help_lists_every_target_with_what_it_does(project: Path) -> None:
+    done = make(project, "help")
+    phony = next(line for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith(".PHONY:"))
+    named = [line for line in done.stdout.splitlines() if line and line[0] != " "][1:]
+    assert set(named) == set(phony.split()[1:]) - {"interpreter"}
+    assert "One seed of the runs marked `quick`" in done.stdout

@@ -21,8 +21,11 @@ from seedbed.pipeline.jobs.job import files_of
 from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.yaml import ConfigError
 
+# `python -m seedbed build` says whose configuration it builds; Snakemake alone builds that of this folder.
+ROOT = Path(os.environ.get("SEEDBED_BUILD", workflow.basedir))
+
 try:
-    PLAN = plan.Plan(Configuration(config))
+    PLAN = plan.Plan(Configuration(config, ROOT))
     PLAN.watched
     for each in PLAN.jobs:
         each.fingerprint  # hashing parses the code, which may have a syntax error
@@ -48,7 +51,13 @@ if (
 
 OVERRIDES = [f"--config={key}={json.dumps(value)}" for key, value in config.items()]
 SEEDBED = shlex.join(
-    [sys.executable, "-m", "seedbed.building.fork_client", *OVERRIDES]
+    [
+        sys.executable,
+        "-m",
+        "seedbed.building.fork_client",
+        f"--root={ROOT}",
+        *OVERRIDES,
+    ]
 ).translate(BRACES)
 # In the prefix: the path of Python decides no result, so it must not be a parameter of a job.
 shell.prefix(" ".join(["set -euo pipefail; seedbed() {{", SEEDBED, 'job "$@"; }}; ']))

@@ -37,8 +37,8 @@ _LINES = 5
 _NAMED = 5
 
 
-def build(config: Sequence[str], cores: str) -> int:
-    """Build everything; returns 0 if every result is there and up to date.
+def build(config: Sequence[str], cores: str, root: Path) -> int:
+    """Build everything of a project's folder; returns 0 if every result is there and up to date.
 
     Otherwise it returns Snakemake's exit code, 1 if results are missing all the same, or 128 plus the signal that
     stopped the build.
@@ -50,7 +50,7 @@ def build(config: Sequence[str], cores: str) -> int:
     count = _count_cores(cores)
     with Stop() as stop:
         try:
-            code = _build(config, count, stop)
+            code = _build(config, count, stop, root)
         except KeyboardInterrupt:
             code = stop.code
         if code and stop.code:
@@ -67,14 +67,13 @@ def _count_cores(cores: str) -> int:
     return int(cores)
 
 
-def _build(config: Sequence[str], cores: int, stop: Stop) -> int:
-    plan = Plan(Configuration(overrides(config)))
+def _build(config: Sequence[str], cores: int, stop: Stop, root: Path) -> int:
+    plan = Plan(Configuration(overrides(config), root))
     with enter_results_folder(plan.configuration), hold_build() as lock:
-        if plan.configuration.quick:
-            print(f"In {Path.cwd()}, apart from a full build:")
+        print(f"In {Path.cwd()}{', apart from a full build' if plan.configuration.quick else ''}:")
         if not plan.pending():
             print("Everything is up to date.")
-        elif code := _make(plan, Snakemake(config, cores, lock, stop)):
+        elif code := _make(plan, Snakemake(config, cores, lock, stop, root)):
             return code
         print(f"The first page: {PAGE.resolve()}")
         return 0
@@ -83,8 +82,14 @@ def _build(config: Sequence[str], cores: int, stop: Stop) -> int:
 @contextmanager
 def enter_results_folder(configuration: Configuration) -> Iterator[None]:
     """Inside the block, the current folder is the one that holds results/ of this configuration."""
-    configuration.folder.mkdir(exist_ok=True)
-    with chdir(configuration.folder):
+    folder = configuration.root / configuration.folder
+    for made in (folder, folder / RESULTS):
+        if made.is_symlink() and not made.exists():
+            raise ConfigError(
+                f"{made} is a link to {made.readlink()}, which is not there: make that folder, or remove the link"
+            )
+        made.mkdir(exist_ok=True)
+    with chdir(folder):
         yield
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from seedbed.building.fork_client import ADDRESS
-from seedbed.building.job_environment import JOB_ENVIRONMENT
+from seedbed.building.job_environment import set_job_environment
 
 #: Libraries that start no thread when they are imported: a forked process would not have that thread.
 LIBRARIES = (
@@ -51,7 +51,7 @@ def main(command: list[str]) -> int:
     Raises:
         OSError: the command cannot be run.
     """
-    os.environ |= JOB_ENVIRONMENT  # before numpy or torch read it
+    set_job_environment()  # before numpy or torch read it
     with socket.socket(socket.AF_UNIX) as listener:
         if not _bind(listener):
             os.execv(command[0], command)

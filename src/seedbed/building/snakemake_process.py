@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 #: Seconds that Snakemake and its jobs have to end at SIGTERM, before they are killed.
@@ -19,6 +20,8 @@ _GRACE = 20.0
 #: clears them anew.
 _MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 25), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+#: The variable that tells the workflow that a build holds the lock, and which folder the build is of.
+BUILD = "SEEDBED_BUILD"
 _RUNNER = ["-m", "seedbed.building.snakemake_runner"]
 _FORK_SERVER = ["-m", "seedbed.building.fork_server"]
 
@@ -88,12 +91,14 @@ class Snakemake:
         cores: How many jobs may run at the same time.
         lock: The file descriptor of the build's lock, which Snakemake inherits.
         stop: What ends Snakemake at a signal.
+        root: The folder of the project.
     """
 
     config: Sequence[str]
     cores: int
     lock: int
     stop: Stop
+    root: Path
 
     def run(self, forced: Sequence[str], log: IO[str], take: Callable[[Mapping[str, Any]], None]) -> int:
         """Run the workflow; returns Snakemake's exit code, or 128 plus the signal that ended it.
@@ -136,7 +141,7 @@ class Snakemake:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=_MEMORY | os.environ | {"SEEDBED_BUILD": "1"},
+            env=_MEMORY | os.environ | {BUILD: str(self.root)},
             pass_fds=[self.lock, records],
             start_new_session=True,
         )

@@ -15,7 +15,7 @@ from seedbed.pipeline.table import observation_table
 from seedbed.statistics.comparison import compare_rows
 
 
-def rebase(config: Sequence[str], study: str, cores: str) -> int:
+def rebase(config: Sequence[str], study: str, cores: str, root: Path) -> int:
     """Build a study with the seeds of a reference and write it to results/reference; returns the exit code.
 
     Every build has all demonstrations, so that their reference is written too.
@@ -24,9 +24,9 @@ def rebase(config: Sequence[str], study: str, cores: str) -> int:
         ConfigError: no such study.
     """
     scoped = [*config, f"studies=[{study}]", "scope=reference"]
-    if code := build(scoped, cores):
+    if code := build(scoped, cores, root):
         return code
-    plan = Plan(Configuration(overrides(scoped)))
+    plan = Plan(Configuration(overrides(scoped), root))
     made = reference_files.environment(plan.timings.read().to_pylist())
     parts: dict[str, list[Row]] = {study: [], DEMONSTRATIONS: []}
     for row in plan.observations.read().to_pylist():
