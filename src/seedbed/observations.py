@@ -71,16 +71,26 @@ class Observation:
 def condition_text(condition: Mapping[str, Scalar]) -> str:
     """A condition as text for its column: ``key=value`` with keys sorted, joined by ``;``.
 
+    A number has one form only, so 1.0 is the same as 1.
+
     Raises:
-        ValueError: a key is empty, or a key or value has ``=`` or ``;``, so it could not be read back.
+        ValueError: a key is empty; a key or value has ``=`` or ``;``; or a word would be read back as a number of
+            another form, as ``07`` would.
     """
     parts = []
     for key in sorted(condition):
-        value = str(condition[key])
+        value = _text(condition[key])
+        if isinstance(condition[key], str) and value != _text(_scalar(value)):
+            raise ValueError(f"condition {key}={value}: it would be read as the number {_text(_scalar(value))}")
         if set("=;") & set(key + value) or not key:
             raise ValueError(f"condition {key}={value}: neither may hold '=' or ';', and a key may not be empty")
         parts.append(f"{key}={value}")
     return ";".join(parts)
+
+
+def _text(value: Scalar) -> str:
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else str(value)
 
 
 def read_condition(text: str) -> dict[str, Scalar]:

@@ -35,7 +35,7 @@ def test_another_processor_switches_off_only_what_it_trained(
         made = reference_files.environment(trained(study, "AVX2"))
         reference_files.write(reference_files.path_of(study), observation_table(observed(study)), made)
     observations, timings = Observations(()), Timings(())
-    verdicts = Verdicts((), observations, {}, {}, (), {})
+    verdicts = Verdicts((), observations, {}, {}, (), {}, True)
     write_rows(
         observations.outputs[0], [row for study in STUDIES for row in observed(study)], observations.fingerprint
     )

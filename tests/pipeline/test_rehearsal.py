@@ -320,3 +320,27 @@ def test_any_other_error_of_the_system_is_the_plugins(project: Project, monkeypa
     monkeypatch.setattr(Training, "compute", fail)
     with pytest.raises(ConfigError, match=r"runs\.flm: FileNotFoundError: "):
         rehearse(_plan(project))
+
+
+PINNED = "objective: {kind: flm}\n    streams: {data: 0, initialisation: 0, order: 0}"
+
+
+def test_seeds_that_are_one_training_are_refused(project: Project) -> None:
+    project.edit("config/studies/letters.yaml", "objective: {kind: flm}", PINNED)
+    said = r"runs\.flm\.streams: data, initialisation, order are the same .* 5 seeds are one training"
+    with pytest.raises(ConfigError, match=said):
+        rehearse(_plan(project))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("objective: {kind: flm}", PINNED.replace(", order: 0", "")),
+        ("objective: {kind: flm}", PINNED + "\n    seeds: 1"),
+    ],
+    ids=["order", "one seed"],
+)
+def test_seeds_that_differ_in_one_stream_are_several_trainings(project: Project, old: str, new: str) -> None:
+    project.edit("config/studies/letters.yaml", old, new)
+    (project.root / "config/claims/notes.yaml").write_text("claims: {}\n")
+    rehearse(_plan(project))

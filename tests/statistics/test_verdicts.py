@@ -11,7 +11,7 @@ from seedbed.statistics.claims import Claim
 from seedbed.statistics.decisions import MORE_SEEDS, NO_SEEDS
 from seedbed.statistics.observed import ObservationKey, ObservationTable
 from seedbed.statistics.questions import undecidable
-from seedbed.statistics.verdicts import Verdict, expected_wrong, verdicts
+from seedbed.statistics.verdicts import Verdict, expected_wrong, unmeasured, verdicts
 
 CHECKS: dict[str, dict[str, Any]] = {
     "exact": {"kind": "exact", "of": of("a"), "to": 1},
@@ -394,3 +394,22 @@ def test_shares_that_no_outcome_of_the_seeds_decides(
     check = claim(share if statements == 1 else {"kind": "all", "of": [share] * statements}).check
     assert check is not None
     assert undecidable(check, seeds) == expected
+
+
+def test_a_text_is_no_number_and_the_sentence_shows_it() -> None:
+    setting = {"says": "Two epochs.", "section": "1", "setting": {"study": "garden", "values": {"epochs": 2}}}
+    made = {"lecture:it": Claim.model_validate(setting)}
+    (found,) = verdicts(made, ObservationTable([]), {"lecture:it": {"epochs": "2"}}, ())
+    assert found.outcome == "contradicted"
+    assert found.explanation == "garden has epochs = '2'; expected epochs = 2."
+
+
+def test_a_claim_on_what_its_run_lacks_is_named() -> None:
+    rows = [*cell("a", [1.0, 2.0], epoch=1), *cell("b", 1.0)]
+    asked = {
+        "lecture:right": claim({"kind": "bound", "of": of("a", where={"epoch": 1.0}), "at_least": 0}),
+        "lecture:wrong": claim({"kind": "bound", "of": of("a", where={"epoch": 7}), "at_least": 0}),
+        "lecture:absent": claim({"kind": "bound", "of": of("c"), "at_least": 0}),
+    }
+    found = unmeasured(asked, ObservationTable(rows))
+    assert found == {"lecture:wrong": "garden has no a loss (epoch=7); the nearest is a loss (epoch=1)"}

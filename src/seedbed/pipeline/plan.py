@@ -120,7 +120,8 @@ class Plan:
             named = {run for one in claims.values() for operand in one.operands for run in operand.runs}
             members += tuple(one for one in more if one.name in named)
             if claims:
-                found.append(StudyVerdicts(study, members, claims, self._settings, self.rebuilt, self.references))
+                known = (claims, self._settings, self.rebuilt, self.references)
+                found.append(StudyVerdicts(study, members, *known, not self.configuration.quick))
         return tuple(found)
 
     @cached_property
@@ -133,6 +134,7 @@ class Plan:
             self._settings,
             self.rebuilt,
             self.references,
+            not self.configuration.quick,
         )
 
     @cached_property

@@ -21,7 +21,9 @@ from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.demonstrations import Demonstration as Entry
 from seedbed.configuration.schema import Data, Run, Study
 from seedbed.configuration.validation import together
+from seedbed.configuration.yaml import ConfigError
 from seedbed.observations import DEMONSTRATIONS, Row, read_condition
+from seedbed.pipeline import storage
 from seedbed.pipeline.jobs.corpus import SPLITS
 from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job, is_pending
@@ -56,6 +58,7 @@ def rehearse(plan: Plan) -> None:
         # Runs that begin with another's weights come after it; that other one begins with weights of its own.
         for begun in (False, True):
             together(partial(_compute, [job]) for job in small.trainings if bool(job.start) == begun)
+        together(partial(_check_seeds_differ, one, plan, small) for one in small.trainings)
         together(partial(_compute, jobs) for jobs in _by_evaluation(small.measurements))
         together(partial(_compute, [job]) for job in small.demonstrations)
         measured |= {one: rows_of([one]) for one in small.observations.parts}
@@ -93,6 +96,24 @@ def _compute(jobs: Iterable[Job]) -> None:
     for job in jobs:
         with plugins.errors_at(job.place):
             job.compute()
+
+
+def _check_seeds_differ(training: Training, plan: Plan, small: Plan) -> None:
+    """Check that two seeds of a run are two trainings: of one corpus, something else must be drawn by the seed.
+
+    A run that begins with another's weights differs if that one does.
+    """
+    seeds, pinned = plan.configuration.seeds(training.study, training.run), training.entry.streams
+    if len(seeds) < 2 or "data" not in pinned or training.start:
+        return
+    other = small.training(training.study, training.run, 1)
+    again = other.fit(training.corpus.read(), training.validation.read()).weights
+    first = storage.read_weights(training.weights, training.fingerprint)
+    if all(again[name].equal(tensor) for name, tensor in first.items()):
+        raise ConfigError(
+            f"{training.place}.streams: {', '.join(pinned)} are the same for all seeds, and nothing else is "
+            f"drawn, so the {len(seeds)} seeds are one training; say seeds: 1, or leave a stream out"
+        )
 
 
 def _by_evaluation(measurements: Iterable[Measurement]) -> Collection[list[Measurement]]:

@@ -104,6 +104,10 @@ class ObservationTable:
     def _ordered(self, key: ObservationKey) -> list[int | None]:
         return sorted(self._seeds.get((key.study, key.run), ()), key=lambda one: (one is None, one))
 
+    def has_run(self, key: ObservationKey) -> bool:
+        """Whether the table has any observation of the key's run."""
+        return (key.study, key.run) in self._seeds
+
     def explain_missing(self, key: ObservationKey) -> str:
         """A sentence that says why there is no such key, with the nearest known one."""
         if (key.study, key.run) not in self._seeds:

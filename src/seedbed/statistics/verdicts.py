@@ -116,6 +116,18 @@ def verdicts(
     return [found[name] for name in claims]
 
 
+def unmeasured(claims: Mapping[str, Claim], observed: ObservationTable) -> dict[str, str]:
+    """For each claim on observations that its run lacks, though it was measured: which, and the nearest ones."""
+    found = {}
+    for name, claim in claims.items():
+        for check in claim.checks:
+            keys = [key for question in questions(check, observed) for key in question.evidence]
+            lacking = [key for key in keys if observed.has_run(key) and not observed.series(key)]
+            if lacking:
+                found[name] = observed.explain_missing(lacking[0])
+    return found
+
+
 def expected_wrong(found: Iterable[Verdict]) -> float:
     """The largest expected number of decisions that are wrong by chance, without those that are ``compatible``."""
     return ALPHA * sum(one.decided and one.chance and not one.compatible for one in found)
@@ -236,7 +248,10 @@ def _setting_verdict(
         return Verdict(name, "not run", problem, expected=expected, by_construction=True)
     wrong = [path for path, value in setting.values.items() if not _equal(found[path], value)]
     outcome: Outcome = "differs" if setting.study in rebuilt else "contradicted"
-    says = ", ".join(f"{path} = {found[path]}" for path in wrong or setting.values)
+    texts = any(isinstance(found[path], str) != isinstance(value, str) for path, value in setting.values.items())
+    shown = repr if texts else str  # a text that looks like a number is not that number
+    expected = ", ".join(f"{path} = {shown(value)}" for path, value in setting.values.items())
+    says = ", ".join(f"{path} = {shown(found[path])}" for path in wrong or setting.values)
     return Verdict(
         id=name,
         outcome=outcome if wrong else "reproduced",

@@ -9,6 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seedbed.configuration.claim_files import place_of
+from seedbed.configuration.yaml import ConfigError
 from seedbed.observations import Row
 from seedbed.pipeline import reference_files, storage
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
@@ -83,6 +85,7 @@ class StudyVerdicts:
         settings: What the configuration says at each path of a ``setting`` claim, by id.
         rebuilt: The studies whose language is a reconstruction.
         references: The studies that have a reference, each with the hash of its file.
+        whole: Whether runs are measured as their study says; those of a quick build lack epochs.
     """
 
     OUTPUTS = ("results/verdicts/{study}.parquet",)
@@ -93,6 +96,7 @@ class StudyVerdicts:
     settings: Mapping[str, Mapping[str, object]]
     rebuilt: tuple[str, ...]
     references: Mapping[str, str]
+    whole: bool
 
     @property
     def outputs(self) -> tuple[Path, ...]:
@@ -134,6 +138,7 @@ class Verdicts:
         settings: What the configuration says at each path of a ``setting`` claim, by id.
         rebuilt: The studies whose language is a reconstruction.
         references: The studies that have a reference, each with the hash of its file.
+        whole: Whether runs are measured as their study says; those of a quick build lack epochs.
     """
 
     OUTPUTS = ("results/verdicts.parquet",)
@@ -144,6 +149,7 @@ class Verdicts:
     settings: Mapping[str, Mapping[str, object]]
     rebuilt: tuple[str, ...]
     references: Mapping[str, str]
+    whole: bool
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="config/claims", init=False)
 
@@ -184,6 +190,7 @@ def _verdicts_fingerprint(job: StudyVerdicts | Verdicts, inputs: list[str]) -> s
         "settings": {name: job.settings[name] for name in job.claims if name in job.settings},
         "rebuilt": job.rebuilt,
         "references": {study: job.references[study] for study in _studies(job) & job.references.keys()},
+        "whole": job.whole,
     }
     named = {"job": "verdicts", "format": storage.FORMAT}
     return fingerprint(named | values, ["seedbed.statistics.verdicts"], REPORTING, inputs)
@@ -197,8 +204,11 @@ def _studies(job: StudyVerdicts | Verdicts) -> set[str]:
 def _judged(job: StudyVerdicts | Verdicts, claims: Mapping[str, Claim], rows: list[Row]) -> list[dict[str, Any]]:
     """A row for each claim: its verdict on these rows, and the outcome on the reference with all its seeds."""
     from seedbed.statistics.observed import ObservationTable
-    from seedbed.statistics.verdicts import verdicts
+    from seedbed.statistics.verdicts import unmeasured, verdicts
 
+    if job.whole and (lacking := unmeasured(claims, ObservationTable(rows))):
+        lines = [f"{place_of(name)}: nothing measures what it is about: {why}" for name, why in lacking.items()]
+        raise ConfigError("\n".join(lines))
     before = reference_rows(_studies(job) & job.references.keys())
     now, there = (verdicts(claims, ObservationTable(one), job.settings, job.rebuilt) for one in (rows, before))
     return [
@@ -334,17 +344,21 @@ class Comparison:
         now, times = self.observations.read().to_pylist(), self.timings.read().to_pylist()
         before, compared, strict = list[Row](), list["ComparedItem"](), set[str]()
         for study in self.references:
-            there, made_there = reference_files.read_reference(reference_files.path_of(study))
-            if reference_files.environment(_of(study, times) or times) == made_there:
+            rows, made = reference_files.read_reference(reference_files.path_of(study))
+            if reference_files.environment(_of(study, times) or times) == made:
                 strict.add(study)
-            compared += compare_rows(_of(study, now), there, study in strict)
-            before += there
+            compared += compare_rows(_of(study, now), rows, study in strict)
+            before += rows
         yield from compared
         if not before:  # otherwise every verdict would be compared with one from an empty table
             return
         studies = {str(row["study"]) for row in before}
         watched = [cell for cell in self.watched if cell.study in studies]
-        yield from compare_watched(watched, ObservationTable(now), ObservationTable(before), resolutions(before))
+        here, there = ObservationTable(now), ObservationTable(before)
+        for cell in watched:
+            if here.has_run(cell) and not here.series(cell) and not there.series(cell):
+                raise ConfigError(f"{self.place}: {here.explain_missing(cell)}")
+        yield from compare_watched(watched, here, there, resolutions(before))
         judged = self.verdicts
         shared = set(map(_seed, now)) & set(map(_seed, before))
         sides = (ObservationTable(row for row in rows if _seed(row) in shared) for rows in (now, before))
