@@ -262,7 +262,9 @@ def test_csv_round_trips_to_the_observations(build_page: Build, drawn: ModuleTyp
             strict=True,
         )
     )
-    rows = list(csv.DictReader(io.StringIO(unquote(links["garden-gap.csv"].partition(",")[2]))))
+    rows = list(
+        csv.DictReader(io.StringIO(unquote(links["garden-gap.csv"].partition(",")[2]).removeprefix("\ufeff")))
+    )
     expected = _values(table, "excess", "withheld").to_dict()
     assert {int(row["seed"]): float(row["excess_withheld"]) for row in rows} == pytest.approx(expected, rel=1e-9)
 

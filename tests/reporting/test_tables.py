@@ -23,7 +23,9 @@ def table(*rows: tuple[object, ...]) -> Table:
 def test_csv_gives_back_names_and_ten_digits() -> None:
     awkward = 'a,"b"\n<script>'
     one = table((awkward, Strip({0: 1.0}, "nat"), 0.1 + 0.2, Interval(1, 1 / 3, 2, 2)))
-    header, row = csv.reader(io.StringIO(unquote(one.link().partition(",")[2])))
+    link = unquote(one.link().partition(",")[2])
+    header, row = csv.reader(io.StringIO(link.removeprefix("\ufeff")))
+    assert link.encode().startswith(b"\xef\xbb\xbf")  # by which a spreadsheet knows UTF-8
     assert header == ["run", "value", "low", "high"]
     assert row[0] == awkward
     assert row[1:] == ["0.3", "0.3333333333", "2"]
@@ -40,6 +42,15 @@ def test_an_interval_is_two_fields_of_a_csv_in_every_row_whichever_comes_first(
     header, *rows = csv.reader(io.StringIO(one.csv()))
     assert header == ["run", "value", "low", "high"]
     assert [row[2:] for row in rows] == [fields, ["0.5", "2"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [("106,496", "106496"), ("1,000.5", "1000.5"), ("1,2", "1,2"), ("1,000 to 2,000", "1,000 to 2,000")],
+)
+def test_a_number_with_separators_is_a_number_in_a_csv(text: str, field: str) -> None:
+    one = table((text, Strip({}, "nat"), 1.0, Interval(1, 1, 1, 2)))
+    assert list(csv.reader(io.StringIO(one.csv())))[1][0] == field
 
 
 def test_csv_keeps_missing_and_non_finite_apart() -> None:

@@ -212,7 +212,9 @@ def test_claims_as_csv_hold_every_row_and_plain_words(build_page: Build, drawn: 
     page = drawn.Page(build_page(page="claims"))
     files = {name: at for at, name in enumerate(page.attribute("download"))}
     links = [href for href in page.attribute("href") if href.startswith("data:text")]
-    rows = list(csv.DictReader(io.StringIO(unquote(links[files["claims.csv"]].partition(",")[2]))))
+    rows = list(
+        csv.DictReader(io.StringIO(unquote(links[files["claims.csv"]].partition(",")[2]).removeprefix("\ufeff")))
+    )
     assert [row["outcome"] for row in rows][2:5] == ["contradicted", "differs", "undecided"]
     assert rows[0]["says"] == "The lecture says a."
     assert rows[0]["evidence"] == "flm loss (sentences=all)"

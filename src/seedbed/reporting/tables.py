@@ -21,6 +21,8 @@ CLAIMS = "claims"
 
 #: A number that sorts as it reads; the page's script reads it so.
 _PLAIN = re.compile(rf"−?[\d,]+(\.\d+)?({PERCENT})?")
+#: A number with separators, which a spreadsheet would take for a text.
+_THOUSANDS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
 
 #: A table with more cells than this is offered as a file only: the page stays small.
 MOST_CELLS = 3000
@@ -187,8 +189,8 @@ class Table:
         return text.getvalue()
 
     def link(self) -> str:
-        """The CSV as an address that needs no server."""
-        return "data:text/csv;charset=utf-8," + quote(self.csv(), safe=",;:=/()")
+        """The CSV as an address that needs no server; its first sign tells spreadsheets that it is UTF-8."""
+        return "data:text/csv;charset=utf-8," + quote(f"\ufeff{self.csv()}", safe=",;:=/()")
 
 
 def anchor(*names: str) -> str:
@@ -251,7 +253,10 @@ def _machine(value: Value, fields: int) -> list[str]:
         return [_digits(value.low), _digits(value.high)]
     if value is None:
         return [""] * fields
-    return [_digits(value) if isinstance(value, int | float) else _text(value)] * fields
+    if isinstance(value, int | float):
+        return [_digits(value)] * fields
+    text = _text(value)
+    return [text.replace(",", "") if _THOUSANDS.fullmatch(text) else text] * fields
 
 
 def _digits(value: float) -> str:
