@@ -79,6 +79,8 @@ from seedbed.configuration.configuration import Configuration
 from seedbed.pipeline.plan import Plan
 print(json.dumps([job.outputs[0].as_posix() for job in Plan(Configuration()).pending()]))
 """
+#: The languages of a miniature, whatever others the project has.
+LANGUAGES = ("languages/farm.yaml", "languages/garden.yaml")
 #: Seconds that any command may take on a busy machine; only a fault reaches this limit.
 LIMIT = 900.0
 #: The job that makes a result, by the result's path below results/.
@@ -201,8 +203,8 @@ def make(root: Path) -> Project:
 def configure(root: Path) -> Project:
     """The miniature's configuration alone."""
     shutil.copytree(ROOT / "config", root / "config")
-    for folder in ("studies", "claims"):
-        for file in (root / "config" / folder).glob("*.yaml"):
+    for file in (root / "config").glob("*/*.yaml"):  # but two languages: tests know the names that there are
+        if file.relative_to(root / "config").as_posix() not in LANGUAGES:
             file.unlink()
     (root / "config/demonstrations.yaml").unlink()
     (root / "config/studies/garden.yaml").write_text(STUDY, encoding="utf-8")
