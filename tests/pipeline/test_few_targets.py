@@ -95,3 +95,14 @@ def test_an_objective_that_scores_nothing_of_a_batch_is_refused(monkeypatch: pyt
     one = Documents.of([document("garden")])
     with pytest.raises(ConfigError, match="objective flm scores no token of a batch: let it score one of every"):
         training("garden", "gru", batch=1).fit(one, one)
+
+
+def test_the_longest_document_is_named_before_the_first_step() -> None:
+    found = training("garden", "flm-learned", batch=2)
+    few = found.entry.model | {"max_positions": 8}
+    small = replace(found, entry=found.entry.model_copy(update={"model": few}))
+    short, documents = document("garden"), [document("garden"), [0, *[5] * 9, 1], [0, *[5] * 12, 1]]
+    with pytest.raises(ConfigError, match=r"training document 2, the longest, with 14 tokens: .*positions"):
+        small.fit(Documents.of(documents), Documents.of([short]))
+    with pytest.raises(ConfigError, match="validation document 2, the longest"):
+        small.fit(Documents.of([short]), Documents.of(documents))

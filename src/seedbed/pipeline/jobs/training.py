@@ -138,7 +138,8 @@ class Training:
         """Build what the run's entry describes, and train it in memory.
 
         Raises:
-            ConfigError: the model cannot read what the objective makes, or nothing of a batch is to be predicted.
+            ConfigError: the model cannot read what the objective makes, nothing of a batch is to be predicted, or
+                a document is too long for the model.
         """
         from seedbed.training import loop
 
@@ -147,6 +148,8 @@ class Training:
         _require_fit(network, objective, self.entry)
         _require_targets(training, options.batch, "training")
         _require_targets(validation, len(validation), "validation")
+        for split, documents in {"training": training, "validation": validation}.items():
+            _require_length(network, objective, documents, split)
         scored = _Scored(objective, str(self.entry.objective["kind"]))
         return loop.train(network, scored, training, validation, options, self.streams, start)
 
@@ -234,6 +237,22 @@ def _require_fit(network: nn.Module, objective: object, entry: Run) -> None:
             f"objective {entry.objective['kind']} is {needed} here, and model {entry.model['kind']} reads "
             f"{' or '.join(reads)}: take another model (its class says what it `reads`) or another objective"
         )
+
+
+def _require_length(network: nn.Module, objective: Objective[Any], documents: Documents, split: str) -> None:
+    """Refuse documents that are too long for the model before the first step, and not in a later one."""
+    import numpy as np
+    import torch
+
+    longest = int(documents.lengths.argmax())
+    try:
+        with torch.no_grad():
+            objective.loss(network, objective.examples(documents.take([longest]), np.random.default_rng(0)))
+    except ValueError as error:
+        length = int(documents.lengths[longest])
+        raise ConfigError(
+            f"{split} document {longest}, the longest of all with {length} tokens: {error}"
+        ) from error
 
 
 def _require_targets(documents: Documents, batch: int, split: str) -> None:
