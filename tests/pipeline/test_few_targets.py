@@ -102,7 +102,7 @@ def test_the_longest_document_is_named_before_the_first_step() -> None:
     few = found.entry.model | {"max_positions": 8}
     small = replace(found, entry=found.entry.model_copy(update={"model": few}))
     short, documents = document("garden"), [document("garden"), [0, *[5] * 9, 1], [0, *[5] * 12, 1]]
-    with pytest.raises(ConfigError, match=r"training document 2, the longest, with 14 tokens: .*positions"):
+    with pytest.raises(ConfigError, match=r"training document 2, the longest of all with 14 tokens: .*positions"):
         small.fit(Documents.of(documents), Documents.of([short]))
     with pytest.raises(ConfigError, match="validation document 2, the longest"):
         small.fit(Documents.of([short]), Documents.of(documents))
