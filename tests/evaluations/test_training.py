@@ -40,6 +40,8 @@ def test_the_log_of_a_training_becomes_observations(context: Context) -> None:
             ("tokens", None): 14,
             ("diverged", None): 0,
             ("best_epoch", None): 2,
+            ("final_validation_loss", None): 1.25,
+            ("last_fall", None): 0.25,
             ("training_loss", 1): 2.5,
             ("training_loss", 2): 1.2,
             ("validation_loss", 1): 1.5,
@@ -56,6 +58,7 @@ def test_a_diverged_training_is_a_result(context: Context) -> None:
     found = observed(log, context)
     assert found["diverged", None] == 1
     assert math.isnan(found["best_epoch", None])
+    assert math.isnan(found["last_fall", None])
     assert math.isnan(found["validation_loss", 1])
 
 

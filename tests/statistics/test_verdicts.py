@@ -343,6 +343,12 @@ def test_a_claim_is_asked_of_every_recipe_that_the_lecture_allows() -> None:
     assert (mixed.outcome, mixed.seeds_needed) == ("undecided", NO_SEEDS)
     assert mixed.explanation.startswith("Fails in 1 of 3 recipes that the lecture’s text allows (z): ")
     assert {key.run for key in mixed.evidence} == {"a", "b", "c", "z"}
+    rows += cell("y", [0.0, 3.2])
+    open_ended = asked("a", "y")
+    assert open_ended.outcome == "undecided"
+    assert open_ended.seeds_needed not in (None, NO_SEEDS)
+    failed = asked("z", "y")
+    assert failed.outcome == "undecided"  # the lecture may have used y
 
 
 def test_recipes_begin_with_a_run_of_the_check() -> None:
@@ -413,3 +419,22 @@ def test_a_claim_on_what_its_run_lacks_is_named() -> None:
     }
     found = unmeasured(asked, ObservationTable(rows))
     assert found == {"lecture:wrong": "garden has no a loss (epoch=7); the nearest is a loss (epoch=1)"}
+
+
+def test_a_range_is_one_number_of_a_seed() -> None:
+    flat = of("a", where={"d": [1, 2, 3]}, reduce="range")
+    cells = [cell("a", values, d=d) for d, values in ((1, [0.1, 0.5]), (2, [0.3, 0.5]), (3, [0.2, 0.6]))]
+    found = judge({"kind": "bound", "of": flat, "at_most": 0.5}, *cells)
+    assert found.estimate == pytest.approx(0.15)
+    assert found.explanation.startswith("range of a loss (d=1 and 2 and 3) is 0.15")
+    share = flat | {"seeds": "share", "passes": {"at_most": 0.15}}
+    assert judge({"kind": "bound", "of": share, "at_least": 0.1}, *cells).estimate == 0.5
+    assert judge({"kind": "bound", "of": flat, "at_most": 0.5}, *cells[:2]).outcome == "not run"
+    assert judge({"kind": "exact", "of": flat, "to": 0.2}, *[cell("a", [d / 10], d=d) for d in (1, 2, 3)]).decided
+
+
+def test_some_numbers_of_one_seed_are_enough_where_a_claim_says_how_many() -> None:
+    cells = [cell("a", values, d=d) for d, values in ((1, [0.1, 0.5]), (2, [0.3, 0.9]))]
+    check = {"kind": "exists", "of": of("a", where={"d": [1, 2]}), "at_least": 0.8}
+    assert judge(check, *cells).outcome == "undecided"
+    assert judge(check | {"count": 1}, *cells).outcome == "reproduced"

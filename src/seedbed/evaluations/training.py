@@ -28,6 +28,8 @@ def evaluate(model: TrainedModel, context: Context | TaskContext, options: Optio
     counts those in sentences that training should never show. ``tokens`` counts the scored ones, again in each
     epoch. By epoch: ``training_loss`` is the mean over the epoch's tokens, each with the weights before its step,
     ``validation_loss`` the loss of the weights at its end, ``learning_rate`` the rate of its last step.
+    ``final_validation_loss`` is that of the last epoch, and ``last_fall`` by how much the last epoch lowered it;
+    after a single epoch that is NaN.
     ``diverged`` is 1 if the training ended with a loss that is not finite, of a step or, after the last step, of
     the validation documents.
     """
@@ -47,9 +49,13 @@ def evaluate(model: TrainedModel, context: Context | TaskContext, options: Optio
     epochs = np.array(log.epoch)
     scored = np.diff(log.tokens, prepend=0)
     losses = np.array(log.training_loss)
-    for epoch in sorted(set(log.epoch)):
+    ends = {epoch: int(np.flatnonzero(epochs == epoch)[-1]) for epoch in sorted(set(log.epoch))}
+    validated = [log.validation_loss[last] for last in ends.values()]
+    yield Observation("final_validation_loss", validated[-1], unit="nat")
+    fall = validated[-2] - validated[-1] if len(validated) > 1 else math.nan
+    yield Observation("last_fall", fall, unit="nat")
+    for epoch, last in ends.items():
         steps = epochs == epoch
-        last = int(np.flatnonzero(steps)[-1])
         condition = {"epoch": epoch}
         loss = float(losses[steps] @ scored[steps] / scored[steps].sum())
         yield Observation("training_loss", loss, condition, "nat", int(scored[steps].sum()))

@@ -104,7 +104,8 @@ def _check_seeds_differ(training: Training, plan: Plan, small: Plan) -> None:
     A run that begins with another's weights differs if that one does.
     """
     seeds, pinned = plan.configuration.seeds(training.study, training.run), training.entry.streams
-    if len(seeds) < 2 or "data" not in pinned or training.start:
+    drawn = {"data", "initialisation"} | ({"order"} if training.entry.training["order"] == "shuffled" else set())
+    if len(seeds) < 2 or drawn - pinned.keys() or training.start:
         return
     other = small.training(training.study, training.run, 1)
     again = other.fit(training.corpus.read(), training.validation.read()).weights

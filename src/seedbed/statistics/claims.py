@@ -87,6 +87,7 @@ class Operand(_Strict):
         where: The whole condition; a list makes one number for each of its values, in that order.
         minus: Another run of the study, whose value is subtracted seed by seed.
         scale: ``perplexity`` makes exp of nats.
+        reduce: ``range`` makes one number of several: the largest of a seed less its smallest.
         seeds: The ``mean`` over seeds, their standard deviation (``sd``), or the ``share`` that ``passes``.
         passes: What makes a seed a success.
     """
@@ -97,6 +98,7 @@ class Operand(_Strict):
     where: dict[str, Key | Annotated[list[Key], Field(min_length=1), AfterValidator(_distinct)]] = {}
     minus: Name | None = None
     scale: Literal["perplexity"] | None = None
+    reduce: Literal["range"] | None = None
     seeds: Literal["mean", "sd", "share"] = "mean"
     passes: Passes | None = None
 
@@ -110,7 +112,7 @@ class Operand(_Strict):
     def _passes_with_share(self) -> Operand:
         if (self.seeds == "share") != (self.passes is not None):
             raise ValueError("seeds: share and passes need each other")
-        if self.passes and (self.passes.count or 0) > (numbers := len(self.conditions)):
+        if self.passes and (self.passes.count or 0) > (numbers := self.numbers):
             raise ValueError(f"passes.count: {self.passes.count} of only {numbers} numbers")
         return self
 
@@ -119,6 +121,11 @@ class Operand(_Strict):
         """One condition for each combination of the listed values, the last key varying fastest."""
         values = [value if isinstance(value, list) else [value] for value in self.where.values()]
         return [dict(zip(self.where, chosen, strict=True)) for chosen in product(*values)]
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers of each seed it makes."""
+        return 1 if self.reduce else len(self.conditions)
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -242,18 +249,28 @@ class NoiseCheck(_Strict):
     @model_validator(mode="after")
     def _compares(self) -> NoiseCheck:
         _several(self.of)
-        if len(self.to.conditions) > 1:
+        if self.to.numbers > 1:
             raise ValueError("to: the seed noise of one number is needed, not of several")
         return self
 
 
 class ExistsCheck(_Strict):
-    """At least one seed has a number above ``at_least``, below ``at_most``, or between both."""
+    """At least one seed has numbers above ``at_least``, below ``at_most``, or between both.
+
+    Attributes:
+        kind: The kind.
+        of: The numbers.
+        at_least: Their lower end.
+        at_most: Their upper end.
+        count: How many of several numbers of the seed must lie there; none: all.
+        lecture_runs: In how many runs the lecture saw it happen at least once.
+    """
 
     kind: Literal["exists"]
     of: MeanOperand
     at_least: Number | None = None
     at_most: Number | None = None
+    count: Count | None = None
     lecture_runs: Count = 1
 
     @model_validator(mode="after")
@@ -424,13 +441,13 @@ def _with_run(part: _Part, run: str, other: str) -> _Part:
 
 
 def _same_length(to: object, operand: Operand) -> None:
-    numbers = len(operand.conditions)
+    numbers = operand.numbers
     if isinstance(to, list) and len(to) != numbers:
         raise ValueError(f"to: {len(to)} values for the {numbers} numbers of `of`")
 
 
 def _several(operands: list[Operand]) -> None:
-    if sum(len(operand.conditions) for operand in operands) < 2:
+    if sum(operand.numbers for operand in operands) < 2:
         raise ValueError("of: a comparison needs at least two numbers")
     if any(operand in operands[:index] for index, operand in enumerate(operands)):
         raise ValueError("of: a comparison of a number with itself")

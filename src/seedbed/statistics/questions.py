@@ -15,7 +15,7 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from seedbed.observations import condition_text
+from seedbed.observations import Scalar, condition_text
 from seedbed.statistics.claims import (
     AllCheck,
     BandCheck,
@@ -179,9 +179,9 @@ def _parts(check: Check) -> Iterator[tuple[Limits | None, int]]:
         case ExactCheck() | ExistsCheck():
             yield None, 0
         case BandCheck() | BoundCheck():
-            yield None, len(check.of.conditions)
+            yield None, check.of.numbers
         case OrderCheck() | EquivalentCheck() | NoiseCheck():
-            numbers = sum(len(operand.conditions) for operand in check.of)
+            numbers = sum(operand.numbers for operand in check.of)
             yield None, numbers - 1 if isinstance(check, OrderCheck) else numbers * (numbers - 1) // 2
 
 
@@ -245,17 +245,15 @@ def _passing(operand: Operand, limits: Limits, count: int | None, readings: Sequ
         numbers = [_number(reading.values.get(seed, math.nan)) for reading in readings]
         within = [math.isfinite(one) and limits.low <= one <= limits.high for one in numbers]
         values[seed] = float(sum(within) >= needed)
-    listed = {
-        key: " and ".join(map(str, one)) if isinstance(one, list) else one for key, one in operand.where.items()
-    }
-    subject = f"{f'{needed} or more of ' if count else ''}{_subject(operand, condition_text(listed))}"
+    whole = _subject(operand, condition_text(_listed(operand)))
+    subject = f"{f'{needed} or more of ' if count else ''}{readings[0].subject if operand.reduce else whole}"
     return _Reading(f"share of seeds with {subject} {_limits_text(limits)}", evidence, values)
 
 
 def _existence(check: ExistsCheck, observed: ObservationTable) -> Question:
     """Whether at least one seed has all its numbers within the limits."""
     limits = _limits(check.at_least, check.at_most)
-    reading = _passing(check.of, limits, None, list(_readings(check.of, observed)))
+    reading = _passing(check.of, limits, check.count, list(_readings(check.of, observed)))
 
     def decide(parts: int, n: int | None) -> Decision:
         share = _share(reading)
@@ -335,13 +333,31 @@ def _problem(reading: _Reading, observed: ObservationTable, text: bool) -> tuple
 
 
 def _readings(operand: Operand, observed: ObservationTable) -> Iterator[_Reading]:
-    """The numbers of an operand, one for each of its conditions."""
-    for condition in operand.conditions:
-        where = condition_text(condition)
-        keys = [ObservationKey(operand.study, run, operand.metric, where) for run in operand.runs]
-        readings = [_reading(key, operand, observed) for key in keys]
-        found = readings[0].minus(readings[1]) if operand.minus else readings[0]
-        yield replace(found, subject=_subject(operand, where))
+    """The numbers of an operand: one for each of its conditions, or their range."""
+    each = [_under(operand, condition, observed) for condition in operand.conditions]
+    if operand.reduce is None:
+        yield from each
+        return
+    seeds = each[0].values if all(one.values for one in each) else {}
+    by_seed = {seed: [_number(one.values.get(seed, math.nan)) for one in each] for seed in seeds}
+    values: Series = {seed: float(np.ptp(numbers)) for seed, numbers in by_seed.items()}
+    evidence = tuple(key for one in each for key in one.evidence)
+    yield _Reading(f"range of {_subject(operand, condition_text(_listed(operand)))}", evidence, values)
+
+
+def _under(operand: Operand, condition: Mapping[str, Scalar], observed: ObservationTable) -> _Reading:
+    where = condition_text(condition)
+    keys = [ObservationKey(operand.study, run, operand.metric, where) for run in operand.runs]
+    readings = [_reading(key, operand, observed) for key in keys]
+    found = readings[0].minus(readings[1]) if operand.minus else readings[0]
+    return replace(found, subject=_subject(operand, where))
+
+
+def _listed(operand: Operand) -> dict[str, Scalar]:
+    """The whole condition of an operand, with all of its values in words."""
+    return {
+        key: " and ".join(map(str, one)) if isinstance(one, list) else one for key, one in operand.where.items()
+    }
 
 
 def _reading(key: ObservationKey, operand: Operand, observed: ObservationTable) -> _Reading:
@@ -379,7 +395,7 @@ def _number(value: float | str) -> float:
 
 
 def _each(to: float | str | list[float] | list[float | str], operand: Operand) -> Sequence[float | str]:
-    return to if isinstance(to, list) else [to] * len(operand.conditions)
+    return to if isinstance(to, list) else [to] * operand.numbers
 
 
 def _limits(at_least: float | None, at_most: float | None) -> Limits:

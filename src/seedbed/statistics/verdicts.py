@@ -207,8 +207,7 @@ def _check_verdict(name: str, claim: Claim, judged: Sequence[Judgement]) -> Verd
     words = explanation(judgement.question, decision, judgement.outcomes, needed)
     if claim.recipes:
         outcomes = [one.outcome for one in judged]
-        if _depends_on_recipe(outcomes):
-            outcome, needed = "undecided", NO_SEEDS
+        outcome, needed = _of_all_recipes(judged)
         words = recipes_words(dict(zip(claim.recipes, outcomes, strict=True))) + words
     every = [one for part in judged for one in part.questions]
     return Verdict(
@@ -230,9 +229,21 @@ def _check_verdict(name: str, claim: Claim, judged: Sequence[Judgement]) -> Verd
     )
 
 
-def _depends_on_recipe(outcomes: Sequence[Outcome]) -> bool:
-    """Whether the claim holds in some recipes and fails in others."""
-    return "reproduced" in outcomes and any(one in ("contradicted", "differs") for one in outcomes)
+def _of_all_recipes(judged: Sequence[Judgement]) -> tuple[Outcome, int | None]:
+    """The outcome of a claim that was asked of several recipes, and the number of seeds that an undecided one needs.
+
+    The lecture may have used any of them. So the claim is decided only if all decide it alike; if two decide it
+    otherwise, no number of seeds will.
+    """
+    outcomes = {one.outcome for one in judged}
+    missing = [one for one in SEVERITY if one in outcomes and one in ("non-finite", "not run")]
+    if missing:
+        return missing[0], None
+    if len(outcomes) == 1 and "undecided" not in outcomes:
+        return outcomes.pop(), None
+    if len(outcomes - {"undecided"}) > 1:
+        return "undecided", NO_SEEDS
+    return "undecided", max(one.seeds_needed or 0 for one in judged)
 
 
 def _finite(value: float) -> float | None:

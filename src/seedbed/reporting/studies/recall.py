@@ -35,6 +35,7 @@ UNTRAINED = Measure("untrained", "attention before training, over uniform", "ini
 NETWORKS = {
     "rnn": "Elman RNN",
     "lstm": "LSTM",
+    "lstm-bias-0": "LSTM with forget bias 0",
     "lstm-bias-3": "LSTM with forget bias 3",
     "gru": "GRU",
     "transformer": "Transformer",
