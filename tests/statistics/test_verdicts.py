@@ -347,8 +347,11 @@ def test_a_claim_is_asked_of_every_recipe_that_the_lecture_allows() -> None:
     open_ended = asked("a", "y")
     assert open_ended.outcome == "undecided"
     assert open_ended.seeds_needed not in (None, NO_SEEDS)
-    failed = asked("z", "y")
-    assert failed.outcome == "undecided"  # the lecture may have used y
+    failed = asked("a", "y", "z")
+    assert failed.outcome == "undecided"
+    rows[:2] = cell("a", [0.0, 0.1])
+    assert asked("a", "y").outcome == "undecided"  # the lecture may have used y
+    assert asked("a", "z").outcome == "contradicted"
 
 
 def test_recipes_begin_with_a_run_of_the_check() -> None:

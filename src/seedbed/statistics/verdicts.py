@@ -230,7 +230,7 @@ def _check_verdict(name: str, claim: Claim, judged: Sequence[Judgement]) -> Verd
 
 
 def _of_all_recipes(judged: Sequence[Judgement]) -> tuple[Outcome, int | None]:
-    """The outcome of a claim that was asked of several recipes, and the number of seeds that an undecided one needs.
+    """The outcome of a claim that was asked of several recipes, and the seeds that an undecided one needs.
 
     The lecture may have used any of them. So the claim is decided only if all decide it alike; if two decide it
     otherwise, no number of seeds will.
