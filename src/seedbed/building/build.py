@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
@@ -75,8 +76,22 @@ def _build(config: Sequence[str], cores: int, stop: Stop, root: Path) -> int:
             print("Everything is up to date.")
         elif code := _make(plan, Snakemake(config, cores, lock, stop, root)):
             return code
+        for line in _verdict_lines(plan.verdicts.read()):
+            print(line)
         print(f"The first page: {PAGE.resolve()}")
         return 0
+
+
+def _verdict_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The outcomes of the claims that count, and how many of them ask for more seeds than there are."""
+    judged = [
+        row for row in rows if not row["same_as"] and not row["by_construction"] and row["outcome"] != "not run"
+    ]
+    outcomes = Counter(str(row["outcome"]) for row in judged)
+    if judged:
+        yield f"Claims: {', '.join(f'{number} {outcome}' for outcome, number in outcomes.most_common())}."
+    if few := sum("too few" in str(row["possible"]) for row in judged):
+        yield f"Of these, {few} ask for a share of more seeds than were built: their rows say what these can decide."
 
 
 @contextmanager
