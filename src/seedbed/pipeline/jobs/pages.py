@@ -189,7 +189,7 @@ class StudyPage:
             judged,
             self.fingerprint,
         )
-        storage.write_text(self.outputs[0], text)
+        storage.write_page(self.outputs[0], text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +226,7 @@ class DemonstrationsPage:
         judged = Judged(self.verdicts.claims, self.verdicts.read(), {}) if self.verdicts else Judged({}, [], {})
         observations = _frame(self.shown.demonstrations)
         text = build(self.shown.site, self.shown.shown_demonstrations, observations, judged, self.fingerprint)
-        storage.write_text(self.outputs[0], text)
+        storage.write_page(self.outputs[0], text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +273,7 @@ class ClaimsPage:
             Judged(self.claims.claims, self.verdicts.read(), self.claims.excluded),
             self.fingerprint,
         )
-        storage.write_text(self.outputs[0], text)
+        storage.write_page(self.outputs[0], text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,7 +326,7 @@ class IndexPage:
             provenance(self._fingerprints(), timings),
             self.fingerprint,
         )
-        storage.write_text(self.outputs[0], text)
+        storage.write_page(self.outputs[0], text)
 
     def _fingerprints(self) -> Mapping[str, str]:
         own = {"this page": self.fingerprint, "table of observations": self.observations.fingerprint}
