@@ -165,7 +165,9 @@ def test_a_changed_byte_anywhere_is_noticed(tmp_path: Path, kind: str) -> None:
     assert not storage.is_damaged(path)
 
 
-@pytest.mark.parametrize("damage", [lambda one: one[:99] + bytes(100) + one[199:], lambda one: one[:99] + one[199:]])
+@pytest.mark.parametrize(
+    "damage", [lambda one: one[:99] + bytes(100) + one[199:], lambda one: one[:99] + one[199:]]
+)
 def test_damage_is_refused_by_every_reader_with_the_remedy(
     tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:

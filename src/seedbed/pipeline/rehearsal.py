@@ -22,6 +22,7 @@ from seedbed.configuration.configuration import Configuration
 from seedbed.configuration.schema import Data, Run, Study
 from seedbed.configuration.validation import together
 from seedbed.observations import read_condition
+from seedbed.pipeline import guarding
 from seedbed.pipeline.jobs.corpus import SPLITS
 from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job, is_pending
@@ -91,7 +92,7 @@ def _compute(jobs: Iterable[Job]) -> None:
     """Compute some jobs, up to the first that fails."""
     for job in jobs:
         with plugins.errors_at(job.place):
-            job.compute()
+            guarding.compute(job)
 
 
 def _by_evaluation(measurements: Iterable[Measurement]) -> Collection[list[Measurement]]:

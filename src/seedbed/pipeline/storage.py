@@ -94,7 +94,7 @@ def write_table(path: Path, table: pa.Table, fingerprint: str, more: Mapping[str
     """Write a parquet file that carries its fingerprint; equal tables give equal bytes."""
     import pyarrow.parquet as pq
 
-    metadata = _metadata(fingerprint) | (more or {})
+    metadata = {**_metadata(fingerprint), **(more or {})}
     content = io.BytesIO()
     pq.write_table(table.replace_schema_metadata(metadata), content, compression="zstd")
     _write_sealed(path, content.getvalue())

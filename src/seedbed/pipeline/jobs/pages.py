@@ -116,11 +116,16 @@ class Shown:
         }
         return fingerprint(
             {"job": "page", "page": page, "format": storage.FORMAT} | values | more,
-            [f"seedbed.reporting.pages.{page}", *_figure_modules(names)],
+            page_modules(page, names),
             REPORTING,
             [one.fingerprint for one in inputs],
             sorted(file.relative_to(ROOT) for file in TEMPLATES.rglob("*") if file.is_file()),
         )
+
+
+def page_modules(page: str, studies: Iterable[str]) -> list[str]:
+    """The modules that make a page: its own, and the figures of the studies on it."""
+    return [f"seedbed.reporting.pages.{page}", *_figure_modules(studies)]
 
 
 def _figure_modules(studies: Iterable[str]) -> list[str]:
@@ -174,6 +179,11 @@ class StudyPage:
         """The hash of what it shows, its code and its inputs."""
         return self.shown.fingerprint("study", [self.study], self.inputs)
 
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it is made with."""
+        return page_modules("study", [self.study])
+
     def compute(self) -> None:
         """Build the page."""
         from seedbed.reporting.pages.study import build
@@ -218,6 +228,11 @@ class DemonstrationsPage:
         """The hash of what it shows, its code and its inputs."""
         return self.shown.fingerprint("demonstrations", [], self.inputs)
 
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it is made with."""
+        return page_modules("demonstrations", [])
+
     def compute(self) -> None:
         """Build the page."""
         from seedbed.reporting.pages.demonstrations import build
@@ -259,6 +274,11 @@ class ClaimsPage:
         """The hash of what it shows, its code and its inputs."""
         excluded = [(name, one.model_dump(mode="json")) for name, one in self.claims.excluded.items()]
         return self.shown.fingerprint("claims", self.shown.configuration.studies, self.inputs, excluded=excluded)
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it is made with."""
+        return page_modules("claims", self.shown.configuration.studies)
 
     def compute(self) -> None:
         """Build the page."""
@@ -309,6 +329,11 @@ class IndexPage:
     def fingerprint(self) -> str:
         """The hash of what it shows, its code and its inputs."""
         return self.shown.fingerprint("index", self.shown.configuration.studies, self.inputs)
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it is made with."""
+        return page_modules("index", self.shown.configuration.studies)
 
     def compute(self) -> None:
         """Build the page."""

@@ -38,6 +38,7 @@ class Observations:
     parts: tuple[Measurement | Demonstration, ...]
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="the table of observations", init=False)
+    modules: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def inputs(self) -> tuple[Job, ...]:
@@ -89,6 +90,7 @@ class StudyVerdicts:
     claims: Mapping[str, Claim]
     settings: Mapping[str, Mapping[str, object]]
     rebuilt: tuple[str, ...]
+    modules: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def outputs(self) -> tuple[Path, ...]:
@@ -144,6 +146,7 @@ class Verdicts:
     rebuilt: tuple[str, ...]
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="config/claims", init=False)
+    modules: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def inputs(self) -> tuple[Job, ...]:
@@ -234,6 +237,7 @@ class Timings:
     trainings: tuple[Training, ...]
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="the table of timings", init=False)
+    modules: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def inputs(self) -> tuple[Job, ...]:
@@ -276,6 +280,7 @@ class Comparison:
     references: Mapping[str, str]
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="config/watched.yaml", init=False)
+    modules: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def inputs(self) -> tuple[Job, ...]:
