@@ -82,7 +82,11 @@ def said(root: Path, body: str, head: str = "") -> str:
             "notes/words.txt",
             "name it in the constant FILES",
         ),
-        ("import helper\none = helper.ONE", "src/helper.py", "import it with an import statement, from src/seedbed"),
+        (
+            "import helper\none = helper.ONE",
+            "src/helper.py",
+            "import it with an import statement, from src/seedbed",
+        ),
         (
             "import sys\ngetattr(sys.modules['importlib'], 'import_module')('seedbed.evaluations._helper')",
             "src/seedbed/evaluations/_helper.py",

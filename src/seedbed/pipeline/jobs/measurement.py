@@ -123,8 +123,14 @@ class Measurement:
         """The modules that it computes with."""
         run = self.measured[0].entry
         trained = ["seedbed.measuring.trained"] if run.trained else []
-        own = [f"seedbed.evaluations.{self.entry.kind}", *trained, *training.modules(run)]
-        return [*own, self.test.source.module, "seedbed.randomness"]
+        given = ["seedbed.measuring.context", *trained]
+        return [
+            f"seedbed.evaluations.{self.entry.kind}",
+            *given,
+            *training.modules(run),
+            self.test.source.module,
+            "seedbed.randomness",
+        ]
 
     @cached_property
     def fingerprint(self) -> str:
