@@ -51,6 +51,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "src/seedbed/evaluations/words.txt").write_text("one\n")
     (root / "src/seedbed/evaluations/_helper.py").write_text("ONE = 1.0\n")
     (root / "src/helper.py").write_text("ONE = 1.0\n")
+    (root / "src/mine.egg-info").mkdir()
+    (root / "src/mine.egg-info/PKG-INFO").write_text("Name: mine\nVersion: 1\n")
+    (root / "src/mine.egg-info/entry_points.txt").write_text("[mine]\na = b\n")
     (root / "notes").mkdir()
     (root / "notes/words.txt").write_text("one\n")
     return root
@@ -117,6 +120,7 @@ def test_reading_what_no_fingerprint_covers_fails_with_line_and_remedy(
         "import tempfile\nwith tempfile.TemporaryFile('w+') as file:\n    file.write('a')",
         "open('/proc/cpuinfo').read()",
         "import json, wave, torch, pandas, matplotlib.pyplot",
+        "import importlib.metadata\nassert importlib.metadata.entry_points(group='mine')",
         "import warnings\nwarnings.warn('a', stacklevel=3)",
         "import traceback, inspect\ntraceback.format_stack()\ninspect.stack()",
     ],

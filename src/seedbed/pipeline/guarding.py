@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import source_from_cache
 from pathlib import Path
@@ -83,7 +83,7 @@ def _install() -> None:
 
 
 def _see(event: str, arguments: tuple[object, ...]) -> None:
-    if event != "open" or _Guard.covered is None or not isinstance(arguments[0], str | bytes):
+    if event != "open" or _Guard.covered is None or not isinstance(arguments[0], str | bytes | os.PathLike):
         return
     flags = arguments[2] if isinstance(arguments[2], int) else 0
     if flags & os.O_ACCMODE == os.O_WRONLY:
@@ -96,15 +96,18 @@ def _see(event: str, arguments: tuple[object, ...]) -> None:
 
 def _source(path: Path) -> Path:
     """The source of a compiled module, and any other path as it is."""
-    return Path(source_from_cache(str(path))) if path.parent.name == "__pycache__" else path
+    with suppress(ValueError):  # another tool's file, which has no source
+        return Path(source_from_cache(str(path)))
+    return path
 
 
 def _is_own(path: Path) -> bool:
     """Whether a file is one of the project's own: in its folder, and not of an environment, a tool or a build."""
     if not path.is_relative_to(ROOT) or any(path.is_relative_to(one) for one in (sys.prefix, sys.base_prefix)):
         return False
-    inside = path.relative_to(ROOT)
-    return not any(part.startswith(".") for part in inside.parts) and RESULTS.name not in inside.parts
+    parts = path.relative_to(ROOT).parts
+    hidden = any(part.startswith(".") or part.endswith(".egg-info") for part in parts)
+    return not hidden and RESULTS.name not in parts
 
 
 def _reader(frame: FrameType | None) -> tuple[Path, int] | None:

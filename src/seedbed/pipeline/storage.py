@@ -168,7 +168,7 @@ def carries(path: Path, fingerprint: str) -> bool:
     """Whether a file of any of our formats is intact and carries this fingerprint.
 
     A parquet footer, a safetensors header and a page's head hold it as plain text, so it is enough to look at both
-    ends of the file. This imports no library; the 609 files of a full build, 90 MB, take 0.2 seconds.
+    ends of the file. This imports no library; the 775 files of a full build, 116 MB, take 0.2 seconds.
     """
     try:
         content = path.read_bytes()
