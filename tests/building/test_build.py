@@ -18,7 +18,7 @@ def test_the_outcomes_that_count_are_told_and_what_the_seeds_are_too_few_for() -
     apart = [row("contradicted", by_construction=True), row("contradicted", same_as=["a:b"])]
     assert list(_verdict_lines([*rows, *apart])) == [
         "Claims: 2 reproduced, 1 undecided.",
-        "1 of these ask for a share of more seeds than were built; their rows say what these can decide.",
+        "1 of these ask for a share of more seeds than were built; their rows say what can be decided.",
     ]
 
 

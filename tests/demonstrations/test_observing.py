@@ -127,7 +127,7 @@ def test_a_demonstration_that_fails_is_named_before_any_job(project: Project) ->
         pytest.raises(ConfigError, match=r"config/demonstrations\.yaml: fails: too small"),
         errors_at(plan.demonstration("fails").place),
     ):
-        plan.demonstration("fails").compute()
+        list(plan.demonstration("fails").observe(None))
 
 
 def test_the_modules_of_a_demonstration_are_those_that_it_computes_with(configuration: Configuration) -> None:

@@ -24,6 +24,9 @@ FILES = {
 }
 
 
+CACHED = (module._tree, module._nodes, module._imports, module._meaning, module._require_followed, module.code)
+
+
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "seedbed"
@@ -37,7 +40,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def hashed(package: Path) -> Callable[[], str]:
     def compute() -> str:
-        for function in (module._tree, module._imports, module._meaning, module.code):
+        for function in CACHED:
             function.cache_clear()  # type: ignore[attr-defined]
         return fingerprint({"x": 1}, ["seedbed.a"], libraries=[])
 
@@ -174,3 +177,19 @@ def test_a_declaration_that_cannot_be_followed_is_refused(
 
 def test_the_sentences_of_error_messages_are_outside_every_closure() -> None:
     assert "seedbed.messages" not in closure(["seedbed.models.transformer", "seedbed.languages.compilation"])
+
+
+def test_a_module_that_is_imported_by_a_name_written_out_counts(package: Path, hashed: Callable[[], str]) -> None:
+    (package / "a.py").write_text('import importlib\nimportlib.import_module("seedbed.f")\n')
+    before = hashed()
+    (package / "f.py").write_text("seven = 8\n")
+    assert hashed() != before
+
+
+@pytest.mark.parametrize("line", ["open('words.txt')", "__import__(name)"])
+def test_what_cannot_be_followed_is_refused_with_file_and_line(
+    package: Path, hashed: Callable[[], str], line: str
+) -> None:
+    (package / "sub/b.py").write_text(f"{FILES['sub/b.py']}\n{line}\n")
+    with pytest.raises(ConfigError, match=r"/seedbed/sub/b\.py:7: (open|__import__): .*; (name|write)"):
+        hashed()

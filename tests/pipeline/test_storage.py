@@ -1,4 +1,5 @@
 import resource
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,7 @@ def test_a_fingerprint_is_found_without_reading_the_file(tmp_path: Path) -> None
 def test_what_lacks_its_end_carries_nothing(tmp_path: Path) -> None:
     storage.write_table(tmp_path / "t.parquet", TABLE, "f" * 64)
     storage.write_weights(tmp_path / "w.safetensors", {"a": torch.ones(100), "b": torch.ones(3)}, "f" * 64)
-    storage.write_text(tmp_path / "p.html", f"<html>{'f' * 64}</html>\n")
+    storage.write_page(tmp_path / "p.html", f"<html>{'f' * 64}</html>\n")
     for path in tmp_path.iterdir():
         assert storage.carries(path, "f" * 64)
         path.write_bytes(path.read_bytes()[:-5])
@@ -141,8 +142,44 @@ def test_what_lacks_its_end_carries_nothing(tmp_path: Path) -> None:
 
 
 def test_a_page_carries_its_fingerprint_in_its_head(tmp_path: Path) -> None:
-    storage.write_text(tmp_path / "p.html", f"<html>{'f' * 64}{' ' * 500_000}</html>\n")
+    storage.write_page(tmp_path / "p.html", f"<html>{'f' * 64}{' ' * 500_000}</html>\n")
     assert storage.carries(tmp_path / "p.html", "f" * 64)
+
+
+@pytest.mark.parametrize("kind", ["t.parquet", "w.safetensors", "p.html"])
+def test_a_changed_byte_anywhere_is_noticed(tmp_path: Path, kind: str) -> None:
+    path, draw = tmp_path / kind, np.random.default_rng(0)
+    if kind == "p.html":
+        storage.write_page(path, f"<html>{'f' * 64}{' text' * 500}</html>\n")
+    elif kind == "t.parquet":
+        storage.write_table(path, pa.table({"x": draw.random(500)}), "f" * 64)
+    else:
+        storage.write_weights(path, {"x": torch.ones(500)}, "f" * 64)
+    content = path.read_bytes()
+    for place in draw.integers(0, len(content), 300):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        assert not storage.carries(path, "f" * 64)
+        assert storage.is_damaged(path)
+    path.write_bytes(content)
+    assert storage.carries(path, "f" * 64)
+    assert not storage.is_damaged(path)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda one: one[:99] + bytes(100) + one[199:], lambda one: one[:99] + one[199:]]
+)
+def test_damage_is_refused_by_every_reader_with_the_remedy(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    storage.write_table(tmp_path / "t", pa.table({"x": np.arange(500.0)}), "f")
+    storage.write_weights(tmp_path / "w", {"x": torch.ones(500)}, "f")
+    storage.write_documents(tmp_path / "d", Documents.of([[number] for number in range(500)]), "f")
+    readers = {"t": storage.read_table, "w": storage.read_weights, "d": storage.read_documents}
+    for name, read in readers.items():
+        path = tmp_path / name
+        path.write_bytes(damage(path.read_bytes()))
+        with pytest.raises(StorageError, match=r"damaged; delete it and run `make report`"):
+            read(path, "f")
 
 
 def test_weights_with_a_foreign_header_carry_nothing(tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ def test_a_reference_has_its_own_number_of_seeds_and_its_environment(compared: P
     table = pq.read_table(compared.root / REFERENCE, partitioning=None)
     assert {row["seed"] for row in table.to_pylist() if row["run"] == "flm"} == {0, 1, 2}
     assert "fingerprint" not in table.column_names
-    assert b"vector_instructions" in table.schema.metadata[b"environment"]
+    for name in (b"vector_instructions", b"processor_family", b"arithmetic"):
+        assert name in table.schema.metadata[b"environment"]
 
 
 def test_the_same_build_is_the_same(compared: Project) -> None:

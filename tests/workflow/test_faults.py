@@ -178,10 +178,35 @@ def test_results_that_are_cut_off_foreign_or_of_an_older_format_are_made_again(p
         (PAGE, "index_page"),
     ],
 )
-def test_a_result_that_lacks_its_end_is_not_up_to_date(project: Project, file: str, job: str) -> None:
+def test_a_result_that_is_damaged_is_not_up_to_date(project: Project, file: str, job: str) -> None:
     path = project.root / file
-    path.write_bytes(path.read_bytes()[:-100])
-    assert project.pending() == [job]
+    content = path.read_bytes()
+    middle = len(content) // 2
+    for damaged in (
+        content[:-100],
+        content[: middle - 50] + content[middle + 50 :],
+        content[: middle - 50] + bytes(100) + content[middle + 50 :],
+        content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+    ):
+        path.write_bytes(damaged)
+        os.utime(path, (0, 0))
+        assert project.pending() == [job]
+
+
+def test_a_build_makes_damaged_results_again_to_the_same_bytes(project: Project) -> None:
+    names = ("runs/garden/flm/seed-1/model.safetensors", "observations/garden/exact/perplexity.parquet")
+    names += ("report/garden.html",)  # the index shows seconds, which differ
+    paths = [project.root / "results" / name for name in names]
+    before = [path.read_bytes() for path in paths]
+    for path, content in zip(paths, before, strict=True):
+        path.write_bytes(content[:-300] + bytes(100) + content[-200:])
+    plain = project.run()
+    assert plain.returncode != 0
+    assert "3 results, such as results/" in plain.stdout
+    assert "are not as they were written. Run `make report`" in plain.stdout
+    done = project.command("build")
+    assert done.returncode == 0, done.stdout
+    assert [path.read_bytes() for path in paths] == before
 
 
 def test_a_full_disk_is_named_with_the_file_and_the_remedy(project: Project) -> None:

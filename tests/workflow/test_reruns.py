@@ -191,10 +191,14 @@ def test_a_dry_run_changes_no_result_and_no_record(project: Project) -> None:
     assert project.planned() == first == TRAINED
 
 
-def test_a_seed_less_is_not_averaged_in_and_marks_the_page(project: Project) -> None:
+def test_a_seed_less_measures_nothing_is_not_averaged_in_and_marks_the_page(project: Project) -> None:
     page = project.root / "results/report/index.html"
     assert "Partial build" not in page.read_text(encoding="utf-8")
+    kept = sorted((project.root / "results/observations/garden/flm").glob("*/seed-*.parquet"))
+    measured = [path.stat().st_mtime_ns for path in kept]
+    assert len(kept) == 4
     assert "rule train" not in project.build("--config=seeds=1")
+    assert [path.stat().st_mtime_ns for path in kept] == measured
     assert {row["seed"] for row in project.rows() if row["run"] == "flm"} == {0}
     assert "Partial build" in page.read_text(encoding="utf-8")
 

@@ -49,6 +49,13 @@ if (
         "them are lost. Run `make report`, which makes them again."
     )
 
+# Snakemake goes by its records, not by what is in the files.
+if "SEEDBED_BUILD" not in os.environ and (damaged := PLAN.damaged()):
+    raise WorkflowError(
+        f"{len(damaged)} results, such as {damaged[0]}, are not as they were written. Run `make report`, which "
+        "makes them again."
+    )
+
 OVERRIDES = [f"--config={key}={json.dumps(value)}" for key, value in config.items()]
 SEEDBED = shlex.join(
     [

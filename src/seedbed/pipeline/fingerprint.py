@@ -17,11 +17,14 @@ from pathlib import Path
 
 from seedbed.configuration.plugins import PACKAGE, REHEARSED, parse, read_names
 from seedbed.configuration.yaml import ConfigError
+from seedbed.pipeline.unfollowed import imported, unfollowed
 
 #: The libraries that computed numbers depend on.
 COMPUTING = ("numpy", "torch")
 #: The sentences of error messages, which decide no result: to reword one must not retrain what may raise it.
 MESSAGES = "seedbed.messages"
+#: Pages load the figures of a study by its name and read templates; their jobs name both.
+PAGES = "seedbed.reporting"
 #: The libraries that verdicts and pages depend on.
 REPORTING = ("jinja2", "matplotlib", "numpy", "pandas", "scipy")
 
@@ -70,8 +73,30 @@ def versions(libraries: tuple[str, ...]) -> dict[str, str]:
 
 @cache
 def code(modules: tuple[str, ...]) -> dict[str, str]:
-    """The hash of each module in the import closure, by its meaning."""
-    return {name: _meaning(path) for name, path in closure(modules).items()}
+    """The hash of each module in the import closure, by its meaning.
+
+    Raises:
+        ConfigError: a module imports or reads what cannot be followed; it names file, line and remedy.
+    """
+    found = closure(modules)
+    for name, path in found.items():
+        if not name.startswith(PAGES):
+            _require_followed(path)
+    return {name: _meaning(path) for name, path in found.items()}
+
+
+@cache
+def _require_followed(path: Path) -> None:
+    found = sorted(set(unfollowed(_nodes(path), bool(_files(path)), path.name == "__init__.py")))
+    if found:
+        place = path.relative_to(PACKAGE.parents[1]).as_posix()
+        raise ConfigError("\n".join(f"{place}:{line}: {wrong}" for line, wrong in found))
+
+
+def declared_files(modules: Iterable[str]) -> set[Path]:
+    """The source files of the import closure, and the data files that they declare."""
+    paths = closure(modules).values()
+    return {*paths, *(_declared(path, name).resolve() for path in paths for name in _files(path))}
 
 
 def closure(modules: Iterable[str]) -> dict[str, Path]:
@@ -95,6 +120,13 @@ def closure(modules: Iterable[str]) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
+def imports(modules: Iterable[str], library: str) -> bool:
+    """Whether the import closure imports a library, other than for the streams that every job may ask for."""
+    found = closure(modules)
+    found.pop("seedbed.randomness", None)
+    return any(name.partition(".")[0] == library for path in found.values() for name in _imports(path))
+
+
 def _file(name: str) -> Path | None:
     if name.partition(".")[0] != PACKAGE.name:
         return None
@@ -107,8 +139,10 @@ def _file(name: str) -> Path | None:
 def _imports(path: Path) -> tuple[str, ...]:
     """The names of modules that a file may import; `_file` leaves out those that are no modules."""
     names: list[str] = []
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.Import):
+    for node in _nodes(path):
+        if name := imported(node):
+            names.append(name)
+        elif isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             module = _absolute(node, path)
@@ -129,7 +163,7 @@ def _meaning(path: Path) -> str:
     tree = _tree(path)
     files = [hashlib.sha256(_declared(path, name).read_bytes()).hexdigest() for name in _files(path)]
     tree.body = [node for node in tree.body if not _is_rehearsed(node)]
-    for node in ast.walk(tree):
+    for node in _nodes(path):
         body = getattr(node, "body", None)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and body:
             first = body[0]
@@ -165,6 +199,11 @@ def _declared(path: Path, name: str) -> Path:
     if not file.is_file():
         raise ConfigError(f"{path.relative_to(PACKAGE.parent).as_posix()}: FILES: {name}: there is no such file")
     return file
+
+
+@cache
+def _nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(_tree(path)))
 
 
 @cache

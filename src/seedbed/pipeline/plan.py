@@ -20,6 +20,7 @@ from seedbed.configuration.studies import tuning_runs
 from seedbed.configuration.validation import together
 from seedbed.configuration.yaml import ConfigError
 from seedbed.observations import DEMONSTRATIONS
+from seedbed.pipeline import guarding, storage
 from seedbed.pipeline.fingerprint import digest
 from seedbed.pipeline.jobs.corpus import Corpus
 from seedbed.pipeline.jobs.demonstration import Demonstration
@@ -310,6 +311,10 @@ class Plan:
         """The results that exist, but were made by other code, values or inputs than the present ones."""
         return [path for job in self.pending() for path in job.outputs if path.exists()]
 
+    def damaged(self) -> list[Path]:
+        """The results that are there, but not as they were written."""
+        return [path for job in self.jobs for path in job.outputs if storage.is_damaged(path)]
+
 
 def compute(jobs: list[Job], asked: str) -> None:
     """Compute the jobs that the workflow asks for with a fingerprint; of several, only those that are pending.
@@ -324,7 +329,7 @@ def compute(jobs: list[Job], asked: str) -> None:
             "since this build began; run `make report` again"
         )
     for job in jobs:
-        job.compute()
+        guarding.compute(job)
 
 
 def fingerprint_of(jobs: list[Job]) -> str:

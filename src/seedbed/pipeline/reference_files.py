@@ -21,6 +21,7 @@ from seedbed.messages import nearest
 from seedbed.observations import DEMONSTRATIONS, Scalar, condition_text
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import COMPUTING, versions
+from seedbed.pipeline.machine import DECIDING
 from seedbed.statistics.observed import ObservationKey
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ WATCHED = Path("config") / "watched.yaml"
 FOLDER = Path("results") / "reference"
 SENTINELS = FOLDER / "sentinels.parquet"
 _ENVIRONMENT = "environment"
-#: What decides a training's last digits beside the libraries, as `machine.machine` names it.
-_MACHINE = ("architecture", "vector_instructions")
 
 
 class _Strict(BaseModel):
@@ -100,8 +99,10 @@ def environment(machines: Sequence[Mapping[str, object]]) -> dict[str, str]:
     Args:
         machines: Rows of the table of timings, where each training notes its machine.
     """
-    seen = {name: sorted({str(row["text"]) for row in machines if row["metric"] == name}) for name in _MACHINE}
-    return versions(COMPUTING) | {name: ", ".join(texts) for name, texts in seen.items()}
+    seen = {name: sorted({str(row["text"]) for row in machines if row["metric"] == name}) for name in DECIDING}
+    # Wheels of one version, such as 2.13.0 and 2.13.0+cpu, are told apart by their arithmetic.
+    libraries = {name: number.partition("+")[0] for name, number in versions(COMPUTING).items()}
+    return libraries | {name: ", ".join(texts) for name, texts in seen.items()}
 
 
 def write(path: Path, table: pa.Table, made: Mapping[str, str]) -> None:

@@ -23,7 +23,7 @@ from seedbed.configuration.schema import Data, Run, Study
 from seedbed.configuration.validation import together
 from seedbed.configuration.yaml import ConfigError
 from seedbed.observations import DEMONSTRATIONS, Row, read_condition
-from seedbed.pipeline import storage
+from seedbed.pipeline import guarding, storage
 from seedbed.pipeline.jobs.corpus import SPLITS
 from seedbed.pipeline.jobs.demonstration import Demonstration
 from seedbed.pipeline.jobs.job import Job, is_pending
@@ -95,7 +95,7 @@ def _compute(jobs: Iterable[Job]) -> None:
     """Compute some jobs, up to the first that fails."""
     for job in jobs:
         with plugins.errors_at(job.place):
-            job.compute()
+            guarding.compute(job)
 
 
 def _check_seeds_differ(training: Training, plan: Plan, small: Plan) -> None:

@@ -1,24 +1,25 @@
 """Files of results: written whole or not at all, and read only if they are what the reader expects.
 
-Every file carries the fingerprint of the job that made it. This module knows file formats, but not what a number
-means.
+Every file carries the fingerprint of the job that made it, and a seal over all its bytes. This module knows file
+formats, but not what a number means.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from seedbed.documents import Documents
 from seedbed.errors import SeedbedError
+from seedbed.pipeline import seals
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 #: Part of every fingerprint. Raise it when the meaning of a file changes.
 FORMAT = 2
 _KEY = "seedbed"
-#: The most bytes of a safetensors header; a file that names more is not one of ours.
-_HEADER = 100_000_000
 
 
 class StorageError(SeedbedError):
@@ -81,13 +80,28 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def write_page(path: Path, text: str) -> None:
+    """Write an HTML page that carries its fingerprint in its head."""
+    _write_sealed(path, f"{text.rstrip()}\n<!-- {seals.BLANK} -->\n".encode())
+
+
+def _write_sealed(path: Path, content: bytes) -> None:
+    with atomic(path) as temporary:
+        temporary.write_bytes(seals.seal(content))
+
+
 def write_table(path: Path, table: pa.Table, fingerprint: str, more: Mapping[str, str] | None = None) -> None:
     """Write a parquet file that carries its fingerprint; equal tables give equal bytes."""
     import pyarrow.parquet as pq
 
-    metadata = {"fingerprint": fingerprint, "format": str(FORMAT), **(more or {})}
-    with atomic(path) as temporary:
-        pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd")
+    metadata = {**_metadata(fingerprint), **(more or {})}
+    content = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(metadata), content, compression="zstd")
+    _write_sealed(path, content.getvalue())
+
+
+def _metadata(fingerprint: str) -> dict[str, str]:
+    return {"fingerprint": fingerprint, "format": str(FORMAT), "seal": seals.BLANK}
 
 
 def read_table(path: Path, fingerprint: str | None = None) -> pa.Table:
@@ -103,8 +117,9 @@ def read_table(path: Path, fingerprint: str | None = None) -> pa.Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    content = _read_sealed(path)
     with _explained(path, (OSError, pa.ArrowException)):
-        table = pq.read_table(path, partitioning=None)
+        table = pq.read_table(pa.BufferReader(content))
     metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
     _expect(path, metadata, fingerprint)
     return table
@@ -131,51 +146,50 @@ def write_weights(path: Path, weights: Mapping[str, torch.Tensor], fingerprint: 
     from safetensors.torch import save
 
     # One entry: safetensors writes several in an order that changes from call to call.
-    metadata = json.dumps({"fingerprint": fingerprint, "format": str(FORMAT)}, sort_keys=True)
-    content = save(dict(weights), {_KEY: metadata})
-    with atomic(path) as temporary:
-        temporary.write_bytes(content)
+    metadata = json.dumps(_metadata(fingerprint), sort_keys=True)
+    _write_sealed(path, save(dict(weights), {_KEY: metadata}))
 
 
 def read_weights(path: Path, fingerprint: str) -> dict[str, torch.Tensor]:
     """Read named tensors; raises as `read_table` does."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
+    from safetensors.torch import load
 
-    with _explained(path, (OSError, SafetensorError)), safe_open(path, "pt") as file:
-        _expect(path, json.loads((file.metadata() or {}).get(_KEY, "{}")), fingerprint)
-        return {name: file.get_tensor(name) for name in sorted(file.keys())}
+    content = _read_sealed(path)
+    with _explained(path, (SafetensorError,)):
+        weights = load(content)
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    _expect(path, json.loads(header.get("__metadata__", {}).get(_KEY, "{}")), fingerprint)
+    # In memory of their own: in the middle of the file their alignment would depend on the length of its header.
+    return {name: weights[name].clone() for name in sorted(weights)}
 
 
 def carries(path: Path, fingerprint: str) -> bool:
-    """Whether a file of any of our formats is whole and carries this fingerprint, without reading it all.
+    """Whether a file of any of our formats is intact and carries this fingerprint.
 
     A parquet footer, a safetensors header and a page's head hold it as plain text, so it is enough to look at both
-    ends of the file. This imports no library, and hundreds of files take milliseconds.
+    ends of the file. This imports no library; the 775 files of a full build, 116 MB, take 0.2 seconds.
     """
     try:
-        with path.open("rb") as file:
-            head, size = file.read(4096), path.stat().st_size
-            file.seek(max(0, size - 65536))
-            tail = file.read()
-            whole = _weights_size(file) == size if path.suffix == ".safetensors" else _ended(path.suffix, tail)
-            return whole and fingerprint.encode() in head + tail
+        content = path.read_bytes()
     except OSError:
         return False
+    return fingerprint.encode() in content[:4096] + content[-65536:] and seals.is_intact(content)
 
 
-def _ended(suffix: str, tail: bytes) -> bool:
-    """Whether a file has its end: a copy that was cut off must not pass for up to date."""
-    return tail.rstrip().endswith({".parquet": b"PAR1", ".html": b"</html>"}.get(suffix, b""))
+def is_damaged(path: Path) -> bool:
+    """Whether a file is there, but is not as it was written."""
+    return path.is_file() and not seals.is_intact(path.read_bytes())
 
 
-def _weights_size(file: BinaryIO) -> int:
-    """The size that a safetensors file says it has: the header's length, the header, and the tensors in it."""
-    file.seek(0)
-    length = int.from_bytes(file.read(8), "little")
-    if length > _HEADER:
-        return -1
-    ends = re.findall(rb'"data_offsets":\[\d+,(\d+)\]', file.read(length))
-    return 8 + length + max(map(int, ends), default=0)
+def _read_sealed(path: Path) -> bytes:
+    """The bytes of a file as they were written; raises as `read_table` does."""
+    with _explained(path, (OSError,)):
+        content = path.read_bytes()
+    if not seals.is_intact(content):
+        found = "is damaged" if seals.is_sealed(content) else "is no file of this version of Seedbed, or damaged"
+        raise StorageError(f"{path}: {found}; delete it and run `make report` to build it again")
+    return content
 
 
 @contextmanager
@@ -194,7 +208,7 @@ def _expect(path: Path, metadata: Mapping[str, str], fingerprint: str | None) ->
     if metadata.get("format") != str(FORMAT) or "fingerprint" not in metadata:
         found = metadata.get("format", "none")
         raise StorageError(
-            f"{path}: no file of this version of Seedbed (format {found}, expected {FORMAT}); "
+            f"{path}: is no file of this version of Seedbed (format {found}, expected {FORMAT}); "
             "delete it and run `make report`"
         )
     if fingerprint is not None and metadata["fingerprint"] != fingerprint:

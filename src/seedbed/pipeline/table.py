@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +36,23 @@ def gather(parts: Mapping[str, list[Row]]) -> pa.Table:
                     "(runs), or give their kind an option that its conditions hold, so that they differ"
                 )
     return observation_table(chain.from_iterable(parts.values()))
+
+
+def seed_path(path: Path, seed: int | None) -> Path:
+    """Where the rows of one seed are kept, beside the table of all seeds; what draws nothing has one such file."""
+    return path.with_suffix("") / ("exact.parquet" if seed is None else f"seed-{seed}.parquet")
+
+
+def kept_rows(path: Path, fingerprint: str, make: Callable[[], Iterable[Row]]) -> list[Row]:
+    """The rows of one seed: those in the file if it carries the fingerprint, else made and written there.
+
+    Snakemake deletes the outputs of a job before it runs. Such a file is no output, so what is measured already is
+    not measured again where a seed is added or taken away, or where a job was killed.
+    """
+    if not storage.carries(path, fingerprint):
+        write_rows(path, make(), fingerprint)
+    found: list[Row] = storage.read_table(path, fingerprint).to_pylist()
+    return found
 
 
 def observation_table(rows: Iterable[Row]) -> pa.Table:

@@ -11,7 +11,7 @@ from seedbed.configuration.schema import Data
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import fingerprint
 from seedbed.pipeline.jobs.source import Source
-from seedbed.randomness import global_streams
+from seedbed.pipeline.noise import noise
 
 if TYPE_CHECKING:
     from seedbed.documents import Documents
@@ -83,13 +83,18 @@ class Corpus:
     def fingerprint(self) -> str:
         """The hash of values and code."""
         values = {"job": "data", "format": storage.FORMAT} | self.values
-        return fingerprint(values, ["seedbed.corpora", self.source.module], ["numpy"])
+        return fingerprint(values, self.modules, ["numpy"])
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it computes with."""
+        return ["seedbed.corpora", self.source.module]
 
     def draw(self) -> Documents:
         """The documents, in memory."""
         from seedbed.corpora import draw_documents
 
-        with global_streams(self.seed or 0, f"noise of {self.split} documents"):
+        with noise(self.seed, f"noise of {self.split} documents", self.modules):
             return draw_documents(self.source.loaded, self.size, self.split, self.study, self.seed)
 
     def compute(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,9 @@ from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import digest, fingerprint
 from seedbed.pipeline.jobs.source import Source
 from seedbed.pipeline.jobs.training import network, objective
-from seedbed.pipeline.table import write_rows
-from seedbed.randomness import global_streams, stream
+from seedbed.pipeline.noise import noise
+from seedbed.pipeline.table import kept_rows, seed_path, write_rows
+from seedbed.randomness import stream
 
 if TYPE_CHECKING:
     from torch import nn
@@ -89,16 +90,20 @@ class Demonstration:
         return digest(sorted(one["fingerprint"] for one in self.rows.values()))
 
     def compute(self) -> None:
-        """Demonstrate with every stream; write all observations."""
+        """Demonstrate with every stream that is not there yet; write all observations."""
         found: list[Row] = []
         for seed in self.seeds:
-            place: Row = {"study": DEMONSTRATIONS, "run": self.name, "seed": seed}
-            with global_streams(seed or 0, f"noise of {self.entry.kind}"):
-                observed = self.observe(seed)
-                if seed is not None:  # every stream draws its own items
-                    observed = (replace(one, item_groups=()) for one in observed)
-                found += rows(observed, **place, **self.rows[seed])
+            path, own = seed_path(self.outputs[0], seed), self.rows[seed]["fingerprint"]
+            found += kept_rows(path, own, partial(self._demonstrate, seed))
         write_rows(self.outputs[0], found, self.fingerprint)
+
+    def _demonstrate(self, seed: int | None) -> list[Row]:
+        place: Row = {"study": DEMONSTRATIONS, "run": self.name, "seed": seed}
+        with noise(seed, f"noise of {self.entry.kind}", self.modules):
+            observed = self.observe(seed)
+            if seed is not None:  # every stream draws its own items
+                observed = (replace(one, item_groups=()) for one in observed)
+            return rows(observed, **place, **self.rows[seed])
 
     def observe(self, seed: int | None) -> Iterable[Observation]:
         """Its observations with one stream, independent of what was demonstrated before."""

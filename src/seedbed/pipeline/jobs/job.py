@@ -6,7 +6,7 @@ parsed with these values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -37,6 +37,11 @@ class Job(Protocol):
     @property
     def fingerprint(self) -> str:
         """The hash of everything that determines its outputs, which each of them carries."""
+        ...
+
+    @property
+    def modules(self) -> Sequence[str]:
+        """The modules that it computes with, as its fingerprint covers them; none if no plug-in is among them."""
         ...
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,8 @@ from seedbed.pipeline.jobs import training
 from seedbed.pipeline.jobs.corpus import Corpus
 from seedbed.pipeline.jobs.job import Job
 from seedbed.pipeline.jobs.training import Training
-from seedbed.pipeline.table import write_rows
-from seedbed.randomness import global_streams
+from seedbed.pipeline.noise import noise
+from seedbed.pipeline.table import kept_rows, seed_path, write_rows
 
 if TYPE_CHECKING:
     from seedbed.measuring.context import Context, TaskContext
@@ -56,7 +56,8 @@ class ReferenceRun:
         """What an evaluation measures."""
         module = plugins.load("references", str(self.entry.kind))
         material = [self.test.source.loaded, *([self.corpus.read()] if self.corpus else [])]
-        return module.Reference(module.Options(**self.entry.options), *material)
+        with noise(None, "building", training.modules(self.entry)):
+            return module.Reference(module.Options(**self.entry.options), *material)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +123,14 @@ class Measurement:
         """The modules that it computes with."""
         run = self.measured[0].entry
         trained = ["seedbed.measuring.trained"] if run.trained else []
-        own = [f"seedbed.evaluations.{self.entry.kind}", *trained, *training.modules(run)]
-        return [*own, self.test.source.module, "seedbed.randomness"]
+        given = ["seedbed.measuring.context", *trained]
+        return [
+            f"seedbed.evaluations.{self.entry.kind}",
+            *given,
+            *training.modules(run),
+            self.test.source.module,
+            "seedbed.randomness",
+        ]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -131,16 +138,21 @@ class Measurement:
         return digest(sorted(one["fingerprint"] for one in self.rows.values()))
 
     def compute(self) -> None:
-        """Measure every seed, one after another; write all their observations."""
-        module = plugins.load("evaluations", str(self.entry.kind))
-        options = module.Options(**self.entry.options)
+        """Measure every seed that is not measured yet, one after another; write all their observations."""
         found: list[Row] = []
         for one in self.measured:
-            model, context = one.model(), self._context(one.seed)
-            place: Row = {"study": self.study, "run": self.run, "seed": one.seed}
-            with global_streams(one.seed or 0, f"noise of {self.entry.kind}"):
-                found += rows(module.evaluate(model, context, options), **place, **self.rows[one.seed])
+            path, own = seed_path(self.outputs[0], one.seed), self.rows[one.seed]["fingerprint"]
+            found += kept_rows(path, own, partial(self._measure, one))
         write_rows(self.outputs[0], found, self.fingerprint)
+
+    def _measure(self, one: Training | ReferenceRun) -> list[Row]:
+        """The observations of one seed, independent of what was measured before."""
+        module = plugins.load("evaluations", str(self.entry.kind))
+        options = module.Options(**self.entry.options)
+        place: Row = {"study": self.study, "run": self.run, "seed": one.seed}
+        with noise(one.seed, f"noise of {self.entry.kind}", self.modules):
+            model, context = one.model(), self._context(one.seed)
+            return rows(module.evaluate(model, context, options), **place, **self.rows[one.seed])
 
     def _context(self, seed: int | None) -> Context | TaskContext:
         from seedbed.languages.automaton import Language

@@ -116,11 +116,16 @@ class Shown:
         }
         return fingerprint(
             {"job": "page", "page": page, "format": storage.FORMAT} | values | more,
-            [f"seedbed.reporting.pages.{page}", *_figure_modules(names)],
+            page_modules(page, names),
             REPORTING,
             [one.fingerprint for one in inputs],
             sorted(file.relative_to(ROOT) for file in TEMPLATES.rglob("*") if file.is_file()),
         )
+
+
+def page_modules(page: str, studies: Iterable[str]) -> list[str]:
+    """The modules that make a page: its own, and the figures of the studies on it."""
+    return [f"seedbed.reporting.pages.{page}", *_figure_modules(studies)]
 
 
 def _figure_modules(studies: Iterable[str]) -> list[str]:
@@ -174,6 +179,11 @@ class StudyPage:
         """The hash of what it shows, its code and its inputs."""
         return self.shown.fingerprint("study", [self.study], self.inputs)
 
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it is made with."""
+        return page_modules("study", [self.study])
+
     def compute(self) -> None:
         """Build the page."""
         from seedbed.reporting.pages.study import build
@@ -189,7 +199,7 @@ class StudyPage:
             judged,
             self.fingerprint,
         )
-        storage.write_text(self.outputs[0], text)
+        storage.write_page(self.outputs[0], text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +228,11 @@ class DemonstrationsPage:
         """The hash of what it shows, its code and its inputs."""
         return self.shown.fingerprint("demonstrations", [], self.inputs)
 
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it is made with."""
+        return page_modules("demonstrations", [])
+
     def compute(self) -> None:
         """Build the page."""
         from seedbed.reporting.pages.demonstrations import build
@@ -226,7 +241,7 @@ class DemonstrationsPage:
         judged = Judged(self.verdicts.claims, self.verdicts.read(), {}) if self.verdicts else Judged({}, [], {})
         observations = _frame(self.shown.demonstrations)
         text = build(self.shown.site, self.shown.shown_demonstrations, observations, judged, self.fingerprint)
-        storage.write_text(self.outputs[0], text)
+        storage.write_page(self.outputs[0], text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,6 +275,11 @@ class ClaimsPage:
         excluded = [(name, one.model_dump(mode="json")) for name, one in self.claims.excluded.items()]
         return self.shown.fingerprint("claims", self.shown.configuration.studies, self.inputs, excluded=excluded)
 
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it is made with."""
+        return page_modules("claims", self.shown.configuration.studies)
+
     def compute(self) -> None:
         """Build the page."""
         from seedbed.reporting.pages.claims import build
@@ -273,7 +293,7 @@ class ClaimsPage:
             Judged(self.claims.claims, self.verdicts.read(), self.claims.excluded),
             self.fingerprint,
         )
-        storage.write_text(self.outputs[0], text)
+        storage.write_page(self.outputs[0], text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,6 +330,11 @@ class IndexPage:
         """The hash of what it shows, its code and its inputs."""
         return self.shown.fingerprint("index", self.shown.configuration.studies, self.inputs)
 
+    @property
+    def modules(self) -> list[str]:
+        """The modules that it is made with."""
+        return page_modules("index", self.shown.configuration.studies)
+
     def compute(self) -> None:
         """Build the page."""
         from seedbed.reporting.pages.index import build
@@ -326,7 +351,7 @@ class IndexPage:
             provenance(self._fingerprints(), timings),
             self.fingerprint,
         )
-        storage.write_text(self.outputs[0], text)
+        storage.write_page(self.outputs[0], text)
 
     def _fingerprints(self) -> Mapping[str, str]:
         own = {"this page": self.fingerprint, "table of observations": self.observations.fingerprint}

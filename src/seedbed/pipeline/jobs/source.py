@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from seedbed.configuration import plugins
 from seedbed.pipeline.fingerprint import digest
+from seedbed.pipeline.noise import noise
 
 if TYPE_CHECKING:
     from seedbed.languages.automaton import Language
@@ -73,7 +74,8 @@ class TaskSource:
             ValueError: it refuses its options.
         """
         module = plugins.load("tasks", self.name)
-        task: Task = module.Task(module.Options(**self.options))
+        with noise(None, "building", [self.module]):
+            task: Task = module.Task(module.Options(**self.options))
         return task
 
 

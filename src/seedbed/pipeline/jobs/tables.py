@@ -41,6 +41,7 @@ class Observations:
     parts: tuple[Measurement | Demonstration, ...]
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="the table of observations", init=False)
+    modules: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def inputs(self) -> tuple[Job, ...]:
@@ -97,6 +98,7 @@ class StudyVerdicts:
     rebuilt: tuple[str, ...]
     references: Mapping[str, str]
     whole: bool
+    modules: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def outputs(self) -> tuple[Path, ...]:
@@ -152,6 +154,7 @@ class Verdicts:
     whole: bool
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="config/claims", init=False)
+    modules: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def inputs(self) -> tuple[Job, ...]:
@@ -254,6 +257,7 @@ class Timings:
     trainings: tuple[Training, ...]
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="the table of timings", init=False)
+    modules: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def inputs(self) -> tuple[Job, ...]:
@@ -296,6 +300,7 @@ class Comparison:
     references: Mapping[str, str]
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="config/watched.yaml", init=False)
+    modules: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def inputs(self) -> tuple[Job, ...]:

@@ -7,6 +7,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +23,7 @@ from seedbed.pipeline.jobs.corpus import SPLITS, Corpus
 from seedbed.pipeline.jobs.job import Job
 from seedbed.pipeline.jobs.source import Source
 from seedbed.pipeline.machine import machine
+from seedbed.pipeline.noise import noise
 from seedbed.pipeline.table import write_rows
 
 if TYPE_CHECKING:
@@ -165,10 +167,16 @@ class Training:
         return TrainedModel(network, self._objective(), Log(**log), self.corpus.read, first)
 
     def _network(self) -> nn.Module:
-        return network(self.entry.model, self.corpus.source)
+        with self._building():
+            return network(self.entry.model, self.corpus.source)
 
     def _objective(self) -> Objective[object]:
-        return objective(self.entry.objective, self.corpus.source.loaded.vocabulary)
+        with self._building():
+            return objective(self.entry.objective, self.corpus.source.loaded.vocabulary)
+
+    def _building(self) -> AbstractContextManager[None]:
+        """What a constructor draws is the same in the training and in each measurement."""
+        return noise(self.streams["noise"], "building", self.modules)
 
 
 def streams(entry: Run, seed: int) -> dict[str, int]:
