@@ -148,8 +148,14 @@ def mean(
         error = 1 / (2 * (size + 1))
     groups: tuple[float, ...] = ()
     if shared and size > 1:
-        groups = tuple((np.bincount(_group(known), weights=deviations, minlength=GROUPS) / count).tolist())
+        groups = _short(np.bincount(_group(known), weights=deviations, minlength=GROUPS) / count)
     return Observation(metric, value, dict(condition or {}), unit, count, error, groups)
+
+
+def _short(values: NDArray[np.float64]) -> tuple[float, ...]:
+    """The values with 8 significant bits, which is enough for an error and takes a fourth of the space in a file."""
+    bits = values.astype(np.float32).view(np.uint32) + np.uint32(1 << 15)
+    return tuple((bits & np.uint32(0xFFFF0000)).view(np.float32).tolist())
 
 
 def _group(clusters: NDArray[np.int64]) -> NDArray[np.int64]:
