@@ -153,7 +153,7 @@ def mean(
 
 
 def _short(values: NDArray[np.float64]) -> tuple[float, ...]:
-    """The values with 8 significant bits, which is enough for an error and takes a fourth of the space in a file."""
+    """The values with 8 significant bits: enough for an error, and a third of the space in a file."""
     bits = values.astype(np.float32).view(np.uint32) + np.uint32(1 << 15)
     return tuple((bits & np.uint32(0xFFFF0000)).view(np.float32).tolist())
 
