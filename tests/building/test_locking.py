@@ -1,8 +1,8 @@
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 from seedbed.building.locking import BusyError, hold_build, hold_job
@@ -34,6 +34,6 @@ def test_a_killed_build_leaves_no_lock(tmp_path: Path) -> None:
         "import os, signal; from seedbed.building.locking import hold_build; hold_build().__enter__();"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
-    assert subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False).returncode == -9
+    assert processes.run([sys.executable, "-c", program], cwd=tmp_path).returncode == -9
     with hold_build():
         pass

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
 from snakemake.settings.enums import RerunTrigger
 
@@ -55,16 +56,12 @@ def run(folder: Path, *arguments: str, **environment: str) -> tuple[int, list[di
     """The exit code, the records, and what Snakemake prints."""
     records = folder / "records"
     with records.open("w") as file:
-        done = subprocess.run(
+        done = processes.run(
             [sys.executable, "-c", RUN, "--cores=1", f"--records={file.fileno()}", *arguments],
             cwd=folder,
             env=os.environ | environment,
             pass_fds=[file.fileno()],
-            stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
-            timeout=120,
-            check=False,
         )
     return done.returncode, [json.loads(line) for line in records.read_text().splitlines()], done.stdout
 
@@ -139,9 +136,8 @@ def test_of_other_messages_only_errors_are_records(level: int, described: bool) 
 def test_without_a_reader_the_build_goes_on(folder: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, "--cores=1", f"--records={writer}"], cwd=folder, pass_fds=[writer], check=False
-    )
+    command = [sys.executable, "-c", RUN, "--cores=1", f"--records={writer}"]
+    done = processes.run(command, cwd=folder, pass_fds=[writer])
     os.close(writer)
     assert done.returncode == 1
     assert (folder / "a.txt").exists()

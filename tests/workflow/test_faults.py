@@ -12,12 +12,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import processes
 import pyarrow.parquet as pq
 import pytest
-from miniature import LIMIT, Project
+from miniature import Project
+from processes import LIMIT
 
 PAGE = "results/report/index.html"
 CORPUS = "results/data/garden/text/seed-0/training.parquet"
@@ -36,11 +38,12 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 
 @pytest.fixture
-def hanging(project: Project) -> Project:
+def hanging(project: Project) -> Iterator[Project]:
     """A project whose jobs wait in the middle of writing, as long as a file ``hang`` is there."""
     project.edit(STORAGE, WRITING, HANGING)
     (project.root / "hang").touch()
-    return project
+    yield project
+    (project.root / "hang").unlink(missing_ok=True)
 
 
 def test_a_stopped_build_says_so_and_goes_on_to_the_same_bytes(hanging: Project) -> None:
@@ -116,7 +119,7 @@ def test_a_job_ends_with_the_process_that_asked_for_it(hanging: Project) -> None
     page = hanging.root / PAGE
     page.unlink()
     with writing(hanging, page, "build") as process:
-        asking = [number for number in processes(hanging) if asks_for_the_page(number)]
+        asking = [number for number in processes_of(hanging) if asks_for_the_page(number)]
         os.kill(asking[-1], signal.SIGKILL)
         output, _ = process.communicate(timeout=LIMIT)
     assert process.returncode == 1
@@ -128,7 +131,7 @@ def test_a_job_ends_with_the_process_that_asked_for_it(hanging: Project) -> None
 def test_a_build_whose_snakemake_is_killed_fails_and_ends_its_jobs(hanging: Project) -> None:
     (hanging.root / PAGE).unlink()
     with writing(hanging, hanging.root / PAGE, "build") as process:
-        (runner,) = [number for number in processes(hanging) if runs_snakemake(number)]
+        (runner,) = [number for number in processes_of(hanging) if runs_snakemake(number)]
         os.kill(runner, signal.SIGKILL)
         output, _ = process.communicate(timeout=LIMIT)
     assert process.returncode == 128 + signal.SIGKILL
@@ -244,9 +247,7 @@ def test_make_from_another_directory_builds_in_its_own(project: Project, tmp_pat
     python.write_text(f'#!/bin/sh\nPYTHONPATH=src exec {sys.executable} "$@"\n')
     python.chmod(0o755)
     (root / ".venv/installed").touch()
-    done = subprocess.run(
-        ["make", "-C", str(root), "report"], cwd="/", capture_output=True, text=True, check=False
-    )
+    done = processes.run(["make", "-C", str(root), "report"], cwd="/")
     assert done.returncode == 0, done.stderr
     assert f"The first page: {root.resolve()}/{PAGE}" in done.stdout
 
@@ -259,7 +260,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def processes(project: Project) -> list[int]:
+def processes_of(project: Project) -> list[int]:
     """Those in the project's folder."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -284,17 +285,18 @@ def ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+@contextlib.contextmanager
 def writing(
     project: Project, path: Path, *arguments: str, prepare: Callable[[], object] = lambda: None
-) -> subprocess.Popen[str]:
-    """Start a command of a hanging project, and come back when it waits in the middle of writing the file."""
+) -> Iterator[subprocess.Popen[str]]:
+    """A command of a hanging project that waits in the middle of writing the file."""
     pattern = f".{path.name}.*.part"
     for part in path.parent.glob(pattern):
         part.unlink()
-    process = project.start("-m", "seedbed", *arguments, prepare=prepare)
-    wait_until(lambda: process.poll() is not None or any(path.parent.glob(pattern)))
-    assert process.poll() is None
-    return process
+    with project.start("-m", "seedbed", *arguments, prepare=prepare) as process:
+        wait_until(lambda: process.poll() is not None or any(path.parent.glob(pattern)))
+        assert process.poll() is None
+        yield process
 
 
 def draw(project: Project) -> list[str]:
