@@ -8,6 +8,8 @@ from seedbed.building.job_environment import JOB_ENVIRONMENT
 
 os.environ |= JOB_ENVIRONMENT  # before numpy, torch or Matplotlib read it
 
+import io
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -135,6 +137,15 @@ def job(
 
 
 def main() -> None:
+    """Run a command in a process of its own, which prints to any encoding and ends when nobody reads."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    run()
+
+
+def run() -> None:
     """Run a command; an error that its user can mend is a message and exit code 2, any other a traceback and 4."""
     try:
         app()
