@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import statistics
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
@@ -20,6 +22,7 @@ from seedbed.building.locking import hold_build
 from seedbed.building.progress import Display, Durations, Progress, read_durations, write_durations
 from seedbed.building.snakemake_process import Snakemake, Stop
 from seedbed.configuration.configuration import Configuration, overrides
+from seedbed.configuration.schema import whole_number
 from seedbed.configuration.yaml import ConfigError
 from seedbed.pipeline.jobs.job import RESULTS, is_pending
 from seedbed.pipeline.plan import Plan, check
@@ -106,8 +109,7 @@ def _make(plan: Plan, snakemake: Snakemake) -> int:
     rehearse(plan)
     for part in RESULTS.rglob(".*.part"):  # of a job that was killed while it wrote
         part.unlink()
-    seconds = _QUICK if plan.configuration.quick else _SECONDS
-    guesses = Durations(seconds, _START, read_durations(DURATIONS))
+    guesses = Durations(_guesses(plan), _START, read_durations(DURATIONS))
     progress = Progress(snakemake.cores, time.monotonic() - snakemake.stop.paused, guesses)
     code = _run(snakemake, progress, plan.stale())
     if code and snakemake.stop.code:
@@ -122,6 +124,18 @@ def _make(plan: Plan, snakemake: Snakemake) -> int:
     if code and PAGE in plan.stale():
         print(f"Until then {PAGE} shows an earlier build.", file=sys.stderr)
     return code
+
+
+def _guesses(plan: Plan) -> dict[str, float]:
+    """About how many seconds a job takes, by rule; a training by what it reads, as others of its study do."""
+    found = dict(_QUICK if plan.configuration.quick else _SECONDS)
+    train, read = found["train"], defaultdict[str, dict[str, int]](dict)
+    for one in plan.trainings:
+        read[one.study][one.run] = one.corpus.entry.training * whole_number(one.entry.training, "epochs")
+    for study, runs in read.items():
+        usual = statistics.median(runs.values())
+        found |= {f"train/{study}/{run}": train * size / usual for run, size in runs.items()}
+    return found
 
 
 def _run(snakemake: Snakemake, progress: Progress, stale: Sequence[Path]) -> int:

@@ -20,6 +20,8 @@ from seedbed.pipeline import storage
 
 #: Seconds for which it counts that all cores were busy, against how many of them have been so far.
 _GUESS = 20.0
+#: The last part of a build that tells how fast the machine is now: others may have begun or ceased to use it.
+_LATELY = 0.2
 #: Seconds between two lines of progress where the output is no terminal.
 _PAUSE = 15.0
 
@@ -28,25 +30,28 @@ class Durations:
     """About how many seconds a job takes, by its kind.
 
     Args:
-        rules: A guess for each rule; a rule like `evaluate_garden` counts as `evaluate`.
+        guesses: A guess for each rule, and for kinds that differ from it; `evaluate_garden` counts as `evaluate`.
         start: Seconds that each of these jobs takes to start.
         past: The seconds of each kind in earlier builds.
     """
 
-    def __init__(self, rules: Mapping[str, float], start: float, past: Mapping[str, float] | None = None) -> None:
-        self._rules, self._start = rules, start
+    def __init__(
+        self, guesses: Mapping[str, float], start: float, past: Mapping[str, float] | None = None
+    ) -> None:
+        self._guesses, self._start = guesses, start
         self._past: dict[str, list[float]] = defaultdict(list)
         for kind, seconds in (past or {}).items():
             for level in _levels(kind):
                 self._past[level].append(seconds)
 
     def expected(self, kind: str) -> float:
-        """Of this kind in the last build, else of the kinds next to it, else as guessed for its rule."""
-        for level in _levels(kind):
+        """Of this kind in the last build, else of the kinds next to it, else as guessed."""
+        levels = _levels(kind)
+        for level in levels:
             if found := self._past.get(level):
                 return sum(found) / len(found)
-        rule = kind.partition("/")[0]
-        return self._rules.get(rule, self._rules.get(rule.partition("_")[0], 0.0)) + self._start
+        guesses = (self._guesses[one] for one in [*levels, levels[-1].partition("_")[0]] if one in self._guesses)
+        return next(guesses, 0.0) + self._start
 
 
 @dataclass
@@ -59,6 +64,7 @@ class Progress:
         guesses: What is known of durations before the build.
         planned: The kind of each job that will run, by its number.
         durations: Seconds of each finished job, by kind.
+        ended: When each job finished, its kind and its seconds, in this order.
         failed: The logs of the jobs that failed.
         errors: What Snakemake says of other failures.
         steps: Jobs done, and all jobs.
@@ -69,6 +75,7 @@ class Progress:
     guesses: Durations
     planned: dict[int, str] = field(default_factory=dict)
     durations: dict[str, list[float]] = field(default_factory=dict)
+    ended: list[tuple[float, str, float]] = field(default_factory=list)
     failed: list[Path] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     steps: tuple[int, int] = (0, 0)
@@ -87,6 +94,7 @@ class Progress:
             case {"event": "finished", "job": job} if job in self._running:
                 seconds = now - self._running.pop(job)
                 self.durations.setdefault(self.planned[job], []).append(seconds)
+                self.ended.append((now, self.planned[job], seconds))
             case {"event": "steps", "done": done, "all": whole}:
                 self.steps = (done, whole)
             case {"event": "failed", "job": job, "logs": logs}:
@@ -97,14 +105,21 @@ class Progress:
 
     def left(self, now: float) -> float:
         """About how many seconds are left: the work that is left, by as many cores as were busy so far."""
-        ratios = self._ratios(now)
-        left = [self.guesses.expected(kind) * ratios[kind] for kind in self._waiting.values()]
-        for job, began in self._running.items():
-            kind = self.planned[job]
-            left.append(max(0.0, self.guesses.expected(kind) * ratios[kind] - (now - began)))
+        expected = self._expected(now)
+        left = [expected[kind] for kind in self._waiting.values()]
+        left += [max(0.0, expected[self.planned[job]] - (now - began)) for job, began in self._running.items()]
         used = sum(map(sum, self.durations.values())) + sum(now - began for began in self._running.values())
         busy = (used + _GUESS * self.cores) / (now - self.began + _GUESS)
         return max(sum(left) / busy, *left, 0.0)
+
+    def _expected(self, now: float) -> dict[str, float]:
+        """What a job of each kind will take: as expected, by its ratio, and by how fast jobs were lately."""
+        ratios = self._ratios(now)
+        seconds = {kind: self.guesses.expected(kind) * ratio for kind, ratio in ratios.items()}
+        lately = [one for one in self.ended if one[0] >= now - (now - self.began) * _LATELY]
+        usual = sum(seconds[kind] for _, kind, _ in lately)
+        speed = (sum(actual for _, _, actual in lately) + _GUESS) / (usual + _GUESS)
+        return {kind: one * speed for kind, one in seconds.items()}
 
     def _ratios(self, now: float) -> dict[str, float]:
         """For each kind, how much longer than expected its jobs take in this build.
