@@ -143,6 +143,20 @@ def test_what_the_system_refuses_to_snakemake_is_named_with_the_remedy(folder: P
     assert "; move away what stands there" in records[0]["text"]
 
 
+def test_a_full_disk_is_named_by_snakemakes_records(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = f"{RUN}".replace(
+        "sys.exit",
+        "import snakemake.api\ndef fail(*_, **__):\n    raise OSError(28, 'No space left on device')\n"
+        "snakemake.api.DAGApi.execute_workflow = fail\nsys.exit",
+    )
+    monkeypatch.setitem(run.__globals__, "RUN", full)
+    code, records, _ = run(folder)
+    assert code == 1
+    assert [record["text"].partition(";")[0] for record in records] == [
+        f"{folder}/.snakemake: No space left on device"
+    ]
+
+
 @pytest.mark.parametrize("name", ["HOME", "XDG_CACHE_HOME"])
 def test_snakemake_needs_no_home(folder: Path, name: str) -> None:
     _, _, printed = run(folder, **{name: "/proc/nothing"})

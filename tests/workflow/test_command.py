@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -169,6 +171,51 @@ def test_an_item_without_a_claim_says_why_and_an_unknown_one_what_is_near(projec
     done = project.command("claim", "objectives:bets")
     assert done.returncode == 2
     assert "did you mean objectives:best" in done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize(
+    ("code", "command"),
+    [
+        (0, ["claim", "objectives:time"]),
+        (0, ["claim", "objectives:best"]),
+        (2, ["claim", "≤"]),
+        (3, ["check"]),
+        (0, ["check-config"]),
+        (0, ["build"]),
+        (0, ["--help"]),
+    ],
+)
+def test_every_command_prints_to_any_encoding(
+    project: Project, code: int, command: list[str], encoding: str
+) -> None:
+    project.edit("config/claims/excluded.yaml", "Seconds belong", "Seconds – für ≤ 3 – belong")
+    environment = os.environ | {"PYTHONPATH": "src", "PYTHONIOENCODING": encoding}
+    done = processes.run(
+        [sys.executable, "-m", "seedbed", *command], cwd=project.root, env=environment, text=False
+    )
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in done.stderr
+    assert "\N{EN DASH}".encode() not in done.stdout + done.stderr
+
+
+def test_what_a_job_says_is_read_in_any_encoding(project: Project) -> None:
+    project.edit(
+        "src/seedbed/evaluations/training.py",
+        "log, corpus = model.log, model.corpus",
+        'log, corpus = model.log, model.corpus\n    if len(corpus) > 64:\n        raise ValueError("x ≤ 3")',
+    )
+    done = project.command("build", PYTHONIOENCODING="ascii")
+    assert done.returncode == 1
+    assert "ValueError: x \\u2264 3" in done.stdout
+
+
+def test_a_command_whose_output_nobody_reads_ends_without_an_error(project: Project) -> None:
+    piped = '{ "$0" -m seedbed "$@"; echo $? >&2; } | true'
+    for command in (["claim", "objectives:best"], ["check"], ["--help"]):
+        environment = os.environ | {"PYTHONPATH": "src"}
+        done = processes.run(["sh", "-c", piped, sys.executable, *command], cwd=project.root, env=environment)
+        assert done.stderr == f"{128 + signal.SIGPIPE}\n"
 
 
 def test_a_verdict_of_other_claims_is_not_shown(project: Project) -> None:
