@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.__main__ import main
+from seedbed.__main__ import run
 from seedbed.commands import checking
 
 
@@ -15,7 +15,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
     """The exit code of a command."""
     monkeypatch.setattr(sys, "argv", ["seedbed", *arguments])
     with pytest.raises(SystemExit) as end:
-        main()
+        run()
     return end.value.code
 
 

@@ -1,8 +1,8 @@
 import random
-import subprocess
 import sys
 
 import numpy as np
+import processes
 import pytest
 import torch
 
@@ -39,11 +39,9 @@ def test_streams_leave_the_global_generators_alone() -> None:
 def test_pythons_hash_seed_does_not_matter() -> None:
     program = "from seedbed.randomness import stream; print(stream(0, 'order').integers(1 << 30))"
     texts = {
-        subprocess.run(
+        processes.run(
             [sys.executable, "-c", program],
             env={"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
             check=True,
         ).stdout
         for seed in ("1", "2")
@@ -79,4 +77,4 @@ def test_global_generators_are_afterwards_as_they_were_even_after_an_error() -> 
 def test_global_streams_import_no_torch() -> None:
     program = "import sys; from seedbed.randomness import global_streams\n"
     program += "with global_streams(0, 'noise'): pass\nsys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+    assert processes.run([sys.executable, "-c", program]).returncode == 0

@@ -9,6 +9,8 @@ from seedbed.building.job_environment import set_job_environment
 set_job_environment()  # before numpy, torch or Matplotlib read it
 
 # ruff: noqa: E402
+import io
+import signal
 import sys
 import traceback
 from dataclasses import dataclass
@@ -159,6 +161,15 @@ def job(
 
 
 def main() -> None:
+    """Run a command in a process of its own, which prints to any encoding and ends when nobody reads."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    run()
+
+
+def run() -> None:
     """Run a command; an error that its user can mend is a message and exit code 2, any other a traceback and 4."""
     try:
         app()

@@ -1,9 +1,15 @@
-"""What a build says of the claims at its end."""
+"""What a build says of its claims, and of jobs that say nothing themselves."""
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from seedbed.building import build
 from seedbed.building.build import _verdict_lines
 
 FEW = "These seeds are too few to confirm it or to contradict it."
@@ -24,3 +30,17 @@ def test_the_outcomes_that_count_are_told_and_what_the_seeds_are_too_few_for() -
 
 def test_without_a_judged_claim_nothing_is_told() -> None:
     assert list(_verdict_lines([row("not run")])) == []
+
+
+@pytest.mark.parametrize(
+    ("free", "said"),
+    [(60_000, "is full, 60 kB are left; make room for it"), (10**10, "perhaps for want of memory")],
+)
+@pytest.mark.parametrize("text", ["", "Killed\n"])
+def test_a_full_disk_is_not_told_as_want_of_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, said: str, text: str
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    log = tmp_path / "job.log"
+    log.write_text(text)
+    assert said in build._end_of(log)

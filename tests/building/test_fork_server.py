@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 from seedbed.building.fork_client import ADDRESS
@@ -35,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 def run(folder: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     given = {"env": {"PATH": "/usr/bin:/bin"} | environment} if environment else {}
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, **given)
+    return processes.run(command, cwd=folder, **given)
 
 
 def test_a_forked_job_says_and_returns_what_the_plain_one_does(folder: Path) -> None:

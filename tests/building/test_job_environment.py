@@ -1,9 +1,9 @@
 """What a user has set for other programs changes no job."""
 
 import os
-import subprocess
 import sys
 
+import processes
 import pytest
 
 from seedbed.building.job_environment import KERNEL_CHOICES, ONE_THREAD
@@ -21,14 +21,12 @@ print(matplotlib.get_backend(), torch.get_num_threads(), torch.backends.cpu.get_
 
 
 def test_the_number_of_threads_is_known_before_numpy_and_torch_read_it() -> None:
-    assert subprocess.run([sys.executable, "-c", READ], capture_output=True, check=True).stdout == b"1 1 1\n"
+    assert processes.run([sys.executable, "-c", READ], check=True).stdout == "1 1 1\n"
 
 
 @pytest.mark.parametrize("backend", ["module://matplotlib_inline.backend_inline", "nonsense", ""])
 def test_a_job_draws_and_computes_alike_whatever_its_user_has_set(backend: str) -> None:
     chosen = dict.fromkeys(KERNEL_CHOICES, "default")
     environment = os.environ | dict.fromkeys(ONE_THREAD, "7") | {"MPLBACKEND": backend} | chosen
-    done = subprocess.run(
-        [sys.executable, "-c", DRAW], env=environment, capture_output=True, text=True, check=False
-    )
+    done = processes.run([sys.executable, "-c", DRAW], env=environment)
     assert done.stdout == "agg 1 False\n", done.stderr

@@ -5,16 +5,17 @@ import pytest
 from seedbed.building.snakemake_process import Stop
 
 
-def test_a_hangup_that_nohup_ignores_stays_ignored() -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTSTP])
+def test_what_nohup_or_a_shell_without_jobs_ignores_stays_ignored(number: signal.Signals) -> None:
+    before = signal.signal(number, signal.SIG_IGN)
     try:
         with Stop():
-            assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+            assert signal.getsignal(number) == signal.SIG_IGN
     finally:
-        signal.signal(signal.SIGHUP, before)
+        signal.signal(number, before)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP])
 def test_a_signal_before_snakemake_interrupts_and_the_handlers_come_back(number: signal.Signals) -> None:
     outside = signal.signal(number, signal.default_int_handler)
     try:

@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
 from snakemake.settings.enums import RerunTrigger
 
-from seedbed.building.snakemake_runner import PROFILE, describe, read_settings
+from seedbed.building.snakemake_runner import PROFILE, describe, kind_of, read_settings
 from seedbed.configuration.configuration import ROOT
 from seedbed.configuration.yaml import ConfigError
 
@@ -55,16 +56,12 @@ def run(folder: Path, *arguments: str, **environment: str) -> tuple[int, list[di
     """The exit code, the records, and what Snakemake prints."""
     records = folder / "records"
     with records.open("w") as file:
-        done = subprocess.run(
+        done = processes.run(
             [sys.executable, "-c", RUN, "--cores=1", f"--records={file.fileno()}", *arguments],
             cwd=folder,
             env=os.environ | environment,
             pass_fds=[file.fileno()],
-            stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
-            timeout=120,
-            check=False,
         )
     return done.returncode, [json.loads(line) for line in records.read_text().splitlines()], done.stdout
 
@@ -74,9 +71,10 @@ def test_each_event_of_a_build_is_one_record_and_no_timer_is_started(folder: Pat
     assert code == 1
     assert "timer" not in printed
     planned, *events = [record for record in records if record["event"] != "error"]
-    assert planned == {"event": "planned", "jobs": {"good": 1, "bad": 1, "all": 1}}
+    numbers = {kind: job for job, kind in planned["jobs"]}
+    assert planned["event"] == "planned"
+    assert numbers.keys() == {"good", "bad", "all"}
     assert len([event for event in events if event["event"] == "started"]) == 2
-    numbers = {event["rule"]: event["job"] for event in events if event["event"] == "started"}
     assert {"event": "failed", "job": numbers["bad"], "logs": ["b.log"]} in events
     assert {"event": "finished", "job": numbers["good"]} in events
     assert {"event": "steps", "done": 1, "all": 3} in events
@@ -88,7 +86,7 @@ def test_the_results_that_are_named_are_made_again(folder: Path) -> None:
     assert run(folder)[1] == []
     code, records, _ = run(folder, "--forcerun", "a.txt")
     assert code == 0
-    assert records[0]["jobs"] == {"good": 1, "all": 1}
+    assert {kind for _, kind in records[0]["jobs"]} == {"good", "all"}
 
 
 def test_a_snakefile_that_cannot_be_read_is_an_error_with_its_place(folder: Path) -> None:
@@ -130,6 +128,42 @@ def test_a_profile_that_a_build_cannot_follow_is_refused(folder: Path) -> None:
     assert records[0]["text"].startswith(f"{PROFILE}: dry-run: ")
 
 
+def test_jobs_that_differ_in_their_seed_alone_are_of_one_kind() -> None:
+    wildcards = {"run": "flm", "seed": "3", "study": "garden"}
+    assert kind_of("train", wildcards) == kind_of("train", wildcards | {"seed": "4"}) == "train/garden/flm"
+    assert kind_of("evaluate", {"run": "flm", "evaluation": "heads", "study": "a"}) == "evaluate/a/heads/flm"
+
+
+def test_what_the_system_refuses_to_snakemake_is_named_with_the_remedy(folder: Path) -> None:
+    (folder / ".snakemake").touch()
+    code, records, _ = run(folder)
+    assert code == 1
+    assert [record["event"] for record in records] == ["error"]
+    assert records[0]["text"].startswith(f"{folder}/.snakemake")
+    assert "; move away what stands there" in records[0]["text"]
+
+
+def test_a_full_disk_is_named_by_snakemakes_records(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = f"{RUN}".replace(
+        "sys.exit",
+        "import snakemake.api\ndef fail(*_, **__):\n    raise OSError(28, 'No space left on device')\n"
+        "snakemake.api.DAGApi.execute_workflow = fail\nsys.exit",
+    )
+    monkeypatch.setitem(run.__globals__, "RUN", full)
+    code, records, _ = run(folder)
+    assert code == 1
+    assert [record["text"].partition(";")[0] for record in records] == [
+        f"{folder}/.snakemake: No space left on device"
+    ]
+
+
+@pytest.mark.parametrize("name", ["HOME", "XDG_CACHE_HOME"])
+def test_snakemake_needs_no_home(folder: Path, name: str) -> None:
+    _, _, printed = run(folder, **{name: "/proc/nothing"})
+    assert (folder / "a.txt").exists(), printed
+    assert "/proc/nothing" not in printed
+
+
 @pytest.mark.parametrize(("level", "described"), [(logging.INFO, False), (logging.ERROR, True)])
 def test_of_other_messages_only_errors_are_records(level: int, described: bool) -> None:
     record = logging.LogRecord("snakemake", level, "", 0, "%d files", (3,), None)
@@ -139,9 +173,8 @@ def test_of_other_messages_only_errors_are_records(level: int, described: bool) 
 def test_without_a_reader_the_build_goes_on(folder: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, "--cores=1", f"--records={writer}"], cwd=folder, pass_fds=[writer], check=False
-    )
+    command = [sys.executable, "-c", RUN, "--cores=1", f"--records={writer}"]
+    done = processes.run(command, cwd=folder, pass_fds=[writer])
     os.close(writer)
     assert done.returncode == 1
     assert (folder / "a.txt").exists()

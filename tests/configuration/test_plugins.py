@@ -4,13 +4,13 @@ import importlib
 import inspect
 import math
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
+import processes
 import pytest
 
 import seedbed.models
@@ -182,7 +182,7 @@ def test_checking_options_imports_no_torch() -> None:
         "import sys; from seedbed.configuration import plugins; plugins.options('models', 'transformer', {}, '');"
         "sys.exit('torch' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+    assert processes.run([sys.executable, "-c", program]).returncode == 0
 
 
 def test_a_plugin_that_is_no_python_is_named_with_its_line(tmp_path: Path) -> None:

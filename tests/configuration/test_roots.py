@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 from seedbed.configuration import plugins
@@ -43,9 +43,7 @@ def test_a_link_to_the_checkout_is_the_checkout(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["check-config"], ["build"], ["check"], ["claim", "a:b"]])
 def test_no_command_falls_back_to_another_folder(tmp_path: Path, arguments: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "seedbed", *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = processes.run([sys.executable, "-m", "seedbed", *arguments], cwd=tmp_path)
     assert done.returncode == 2
     assert f"{tmp_path} has no config/config.yaml" in done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -54,5 +52,5 @@ def test_no_command_falls_back_to_another_folder(tmp_path: Path, arguments: list
 def test_a_folder_may_be_named(tmp_path: Path) -> None:
     project(tmp_path / "named")
     command = [sys.executable, "-m", "seedbed", "--root", "named", "check-config"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = processes.run(command, cwd=tmp_path)
     assert "config/studies/farm.yaml" in done.stderr  # that of the named folder, which is not there

@@ -45,7 +45,7 @@ def test_the_cuts_leave_what_a_hand_computes(choice: Choice, expected: Numbers) 
     np.testing.assert_allclose(choice.probabilities(LOGITS)[0], expected, atol=1e-12)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(logits=logit_rows, temperature=st.floats(0.1, 5), top_k=st.integers(0, 15), top_p=st.floats(0, 1))
 def test_the_cuts_equal_those_made_one_token_at_a_time(
     logits: Numbers, temperature: float, top_k: int, top_p: float
@@ -77,7 +77,7 @@ def test_the_cuts_equal_those_made_one_token_at_a_time(
     ],
     ids=str,
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     logits=st.lists(st.integers(-20, 20), min_size=1, max_size=12, unique=True), uniform=st.floats(0, 1 - 2**-53)
 )

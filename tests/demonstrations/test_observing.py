@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import textwrap
 
 import numpy as np
+import processes
 import pytest
 from demonstration_projects import ENTRY, Project, source
 from recalling import trained
@@ -107,7 +107,7 @@ def test_a_demonstration_without_needs_imports_no_torch(project: Project) -> Non
     }
     entries = {"plain": ENTRY, "weights": ENTRY | {"of": {"task": "recall"}, "models": {"it": LSTM}}}
     project.write(files, entries)
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=False)
+    done = processes.run([sys.executable, "-c", textwrap.dedent(program)])
     assert done.returncode == 0
 
 
@@ -117,7 +117,7 @@ def test_the_exact_facts_of_the_project_import_no_torch() -> None:
         "from seedbed.pipeline.plan import Plan; job = Plan(Configuration()).demonstration('farm-facts'); "
         "assert list(job.observe(None)); sys.exit('torch' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+    assert processes.run([sys.executable, "-c", program]).returncode == 0
 
 
 def test_a_demonstration_that_fails_is_named_before_any_job(project: Project) -> None:

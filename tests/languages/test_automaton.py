@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seedbed.documents import Documents
@@ -361,7 +361,7 @@ def grammars(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(content=grammars())
 def test_any_grammar_equals_its_enumeration(
     make_case: Callable[[dict[str, Any]], Case], content: dict[str, Any]

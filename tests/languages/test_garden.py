@@ -7,13 +7,13 @@ standard deviation of the figure over test sets of 1,000 documents (500 question
 from __future__ import annotations
 
 import math
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import processes
 import pytest
 
 from seedbed.documents import Documents
@@ -252,11 +252,10 @@ def test_tables_do_not_depend_on_the_hash_seed() -> None:
     )
     root = Path(__file__).parents[2]
     found = [
-        subprocess.run(
+        processes.run(
             [sys.executable, "-c", program],
             cwd=root,
             env={"PYTHONHASHSEED": seed},
-            capture_output=True,
             check=True,
         ).stdout
         for seed in ("1", "2")

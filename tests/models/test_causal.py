@@ -151,7 +151,7 @@ def test_logits_asked_for_at_some_tokens_are_theirs_of_all_with_their_gradients(
         close(one, other, 1e-10)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(kind=any_kind, lengths=st.lists(st.integers(0, 40), min_size=1, max_size=8))
 def test_documents_of_any_lengths_equal_themselves_alone(kind: Kind, lengths: list[int]) -> None:
     model, documents = kind.make(), random_documents(lengths)
@@ -159,7 +159,7 @@ def test_documents_of_any_lengths_equal_themselves_alone(kind: Kind, lengths: li
 
 
 @every_kind
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(order=st.permutations(range(len(LENGTHS))))
 def test_the_order_of_documents_does_not_matter(kind: Kind, order: list[int]) -> None:
     model, documents = kind.make(), random_documents(LENGTHS)
@@ -199,7 +199,7 @@ def test_documents_of_a_batch_do_not_see_each_other(kind: Kind) -> None:
         assert torch.equal(before[torch.from_numpy(mine)], after[torch.from_numpy(mine)])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(kind=any_kind, batch=st.integers(1, 4), length=st.integers(1, 50))
 def test_steps_equal_the_full_forward(kind: Kind, batch: int, length: int) -> None:
     model, tokens = kind.make(), random_tokens(batch, length)

@@ -69,7 +69,7 @@ def test_logits_asked_for_at_some_tokens_are_theirs_of_all_with_their_gradients(
         close(one, other, 1e-10)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(lengths=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=8))
 def test_documents_of_any_lengths_equal_themselves_alone(lengths: list[tuple[int, int]]) -> None:
     model, streams = model_of(SMALL), two_streams([pair[0] for pair in lengths], [pair[1] for pair in lengths])

@@ -41,7 +41,7 @@ def alone(model: nn.Module, tokens: np.ndarray, given_tokens: int, architecture:
 
 
 @every_architecture
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(pairs=Pairs)
 def test_each_asked_token_is_predicted_from_what_is_given_and_the_tokens_before(
     architecture: str, pairs: list[tuple[int, int]]

@@ -134,7 +134,7 @@ def test_a_hole_is_read_where_the_mask_is() -> None:
     assert np.isneginf(found[:, [BEGIN, END, PERIOD, MASK]]).all()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(pairs=st.lists(st.tuples(st.integers(1, 6), st.integers(0, 6)), min_size=1, max_size=6))
 def test_it_writes_by_filling_a_mask_after_the_tokens_so_far(pairs: list[tuple[int, int]]) -> None:
     some = random_texts([sum(pair) for pair in pairs])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
+import processes
 import pytest
 from miniature import make
 
@@ -67,9 +67,7 @@ def said(root: Path, body: str, head: str = "") -> str:
         if kept.is_file():
             kept.unlink()
     environment = {"PYTHONPATH": str(root / "src"), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=root, env=environment, capture_output=True, text=True, check=False
-    )
+    done = processes.run([sys.executable, "-c", PROGRAM], cwd=root, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

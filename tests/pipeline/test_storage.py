@@ -1,3 +1,5 @@
+import errno
+import os
 import resource
 from collections.abc import Callable
 from pathlib import Path
@@ -207,4 +209,30 @@ def test_a_full_disk_is_an_error_that_names_the_file_and_leaves_nothing(tmp_path
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert caught.value.filename == str(tmp_path / "x")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP])
+@pytest.mark.parametrize("kind", ["table", "weights", "text"])
+def test_a_file_system_without_fsync_or_permissions_takes_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, number: int
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    monkeypatch.setattr(os, "chmod", refuse)
+    write(kind, tmp_path / "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_disk_that_fails_is_no_file_system_without_fsync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        storage.write_text(tmp_path / "x", "text")
     assert not list(tmp_path.iterdir())

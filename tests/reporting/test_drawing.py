@@ -1,10 +1,10 @@
 import math
 import re
-import subprocess
 import sys
 from itertools import pairwise
 from xml.etree import ElementTree
 
+import processes
 import pytest
 
 from seedbed.reporting.drawing.canvas import COLORS, LETTER, WIDTH
@@ -191,4 +191,4 @@ def test_many_marks_become_pixels() -> None:
 
 def test_importing_figures_leaves_matplotlib_alone() -> None:
     code = "import seedbed.reporting.pages.study, sys; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert processes.run([sys.executable, "-c", code]).returncode == 0

@@ -4,7 +4,6 @@ import json
 import math
 import os
 import re
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from urllib.parse import unquote
 
 import drawn_farm as farm
 import pandas as pd
+import processes
 import pytest
 
 from seedbed.configuration.yaml import read
@@ -158,12 +158,10 @@ def test_another_hash_seed_changes_no_byte(drawn: ModuleType) -> None:
     digests = {
         tuple(
             json.loads(
-                subprocess.run(
+                processes.run(
                     [sys.executable, "-c", code],
                     env=os.environ | {"PYTHONHASHSEED": seed},
                     check=True,
-                    capture_output=True,
-                    text=True,
                 ).stdout
             )
         )

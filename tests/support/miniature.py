@@ -6,13 +6,15 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import processes
 import pyarrow.parquet as pq
 
 from seedbed.configuration.configuration import ROOT
@@ -81,8 +83,6 @@ print(json.dumps([job.outputs[0].as_posix() for job in Plan(Configuration()).pen
 """
 #: The languages of a miniature, whatever others the project has.
 LANGUAGES = ("languages/farm.yaml", "languages/garden.yaml")
-#: Seconds that any command may take on a busy machine; only a fault reaches this limit.
-LIMIT = 900.0
 #: The job that makes a result, by the result's path below results/.
 JOBS = {
     r"data/garden/(\w+)/seed-(\d+)/training.parquet": "corpus",
@@ -113,32 +113,21 @@ class Project:
 
     def python(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Python in the project's folder with the project's own code, both streams in ``stdout``."""
-        with self.start(*arguments, **environment) as process:
-            output, _ = process.communicate(timeout=LIMIT)
-        return subprocess.CompletedProcess(process.args, process.returncode, output)
+        return processes.run([sys.executable, *arguments], **self._options(environment))
 
     def start(
         self, *arguments: str, prepare: Callable[[], object] = lambda: None, **environment: str
-    ) -> subprocess.Popen[str]:
+    ) -> AbstractContextManager[subprocess.Popen[str]]:
         """As `python`, but it does not wait for the end; ``prepare`` is called in the new process first.
 
-        Signals have their default handlers there, also if they are ignored here, as under nohup.
+        The process leads a group of its own, as one that a shell has started.
         """
+        options = self._options(environment) | {"prepare": prepare, "process_group": 0}
+        return processes.start([sys.executable, *arguments], **options)
 
-        def begin() -> None:
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, signal.SIG_DFL)
-            prepare()
-
-        return subprocess.Popen(
-            [sys.executable, *arguments],
-            cwd=self.root,
-            env=os.environ | {"PYTHONPATH": str(self.root / "src")} | environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            preexec_fn=begin,
-        )
+    def _options(self, environment: Mapping[str, str]) -> dict[str, Any]:
+        given = os.environ | {"PYTHONPATH": str(self.root / "src")} | environment
+        return {"cwd": self.root, "env": given, "stderr": subprocess.STDOUT}
 
     def build(self, *arguments: str, cores: int = 2, **environment: str) -> str:
         """Build all; the output, if it ended well."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import random
-import subprocess
 import sys
 from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
+import processes
 import pytest
 import torch
 from numpy.typing import NDArray
@@ -183,7 +183,7 @@ def test_dropout_is_the_same_in_another_process() -> None:
     program = "import importlib.util, sys; spec = importlib.util.spec_from_file_location('here', sys.argv[1]); "
     program += "here = importlib.util.module_from_spec(spec); sys.modules['here'] = here; "
     program += "spec.loader.exec_module(here); sys.stdout.buffer.write(here.noisy())"
-    done = subprocess.run([sys.executable, "-c", program, __file__], capture_output=True, check=True)
+    done = processes.run([sys.executable, "-c", program, __file__], check=True, text=False)
     assert done.stdout == noisy()
 
 

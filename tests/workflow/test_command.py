@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
+import signal
 import sys
-import time
 from pathlib import Path
 
+import processes
 import pytest
 from miniature import Project
 
@@ -15,7 +16,7 @@ import sys, time
 from seedbed.building.locking import hold_build
 with hold_build():
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(3600)
 """
 
 
@@ -90,17 +91,13 @@ def test_an_error_of_the_workflow_is_shown_with_its_place(project: Project) -> N
 
 def test_a_second_build_stops_at_once_and_says_who_builds(project: Project) -> None:
     environment = {"PYTHONPATH": str(project.root / "src")}
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD], cwd=project.root, env=environment, stdout=subprocess.PIPE, text=True
-    ) as first:
+    (project.root / "results/report/index.html").unlink()
+    with processes.start([sys.executable, "-c", HOLD], cwd=project.root, env=environment) as first:
         assert first.stdout is not None
         assert first.stdout.readline() == "held\n"
-        began = time.monotonic()
         second = project.command("build")
-        first.kill()
     assert second.returncode == 2
     assert f"a build runs in this folder, begun by process {first.pid}" in second.stdout
-    assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize("cores", ["0", "-1", "two"])
@@ -174,6 +171,51 @@ def test_an_item_without_a_claim_says_why_and_an_unknown_one_what_is_near(projec
     done = project.command("claim", "objectives:bets")
     assert done.returncode == 2
     assert "did you mean objectives:best" in done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize(
+    ("code", "command"),
+    [
+        (0, ["claim", "objectives:time"]),
+        (0, ["claim", "objectives:best"]),
+        (2, ["claim", "≤"]),
+        (3, ["check"]),
+        (0, ["check-config"]),
+        (0, ["build"]),
+        (0, ["--help"]),
+    ],
+)
+def test_every_command_prints_to_any_encoding(
+    project: Project, code: int, command: list[str], encoding: str
+) -> None:
+    project.edit("config/claims/excluded.yaml", "Seconds belong", "Seconds – für ≤ 3 – belong")
+    environment = os.environ | {"PYTHONPATH": "src", "PYTHONIOENCODING": encoding}
+    done = processes.run(
+        [sys.executable, "-m", "seedbed", *command], cwd=project.root, env=environment, text=False
+    )
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in done.stderr
+    assert "\N{EN DASH}".encode() not in done.stdout + done.stderr
+
+
+def test_what_a_job_says_is_read_in_any_encoding(project: Project) -> None:
+    project.edit(
+        "src/seedbed/evaluations/training.py",
+        "log, corpus = model.log, model.corpus",
+        'log, corpus = model.log, model.corpus\n    if len(corpus) > 64:\n        raise ValueError("x ≤ 3")',
+    )
+    done = project.command("build", PYTHONIOENCODING="ascii")
+    assert done.returncode == 1
+    assert "ValueError: x \\u2264 3" in done.stdout
+
+
+def test_a_command_whose_output_nobody_reads_ends_without_an_error(project: Project) -> None:
+    piped = '{ "$0" -m seedbed "$@"; echo $? >&2; } | true'
+    for command in (["claim", "objectives:best"], ["check"], ["--help"]):
+        environment = os.environ | {"PYTHONPATH": "src"}
+        done = processes.run(["sh", "-c", piped, sys.executable, *command], cwd=project.root, env=environment)
+        assert done.stderr == f"{128 + signal.SIGPIPE}\n"
 
 
 def test_a_verdict_of_other_claims_is_not_shown(project: Project) -> None:

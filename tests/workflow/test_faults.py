@@ -12,12 +12,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import processes
 import pyarrow.parquet as pq
 import pytest
-from miniature import LIMIT, Project
+from miniature import Project
+from processes import LIMIT
 
 PAGE = "results/report/index.html"
 CORPUS = "results/data/garden/text/seed-0/training.parquet"
@@ -32,22 +34,35 @@ from seedbed.configuration.configuration import Configuration
 from seedbed.pipeline.plan import Plan
 print(Plan(Configuration()).corpus("garden", "text", "training", 0).fingerprint)
 """
+#: Python imports it at its start.
+POOR_FILE_SYSTEM = """
+import errno, fcntl, os, stat
+synchronise = os.fsync
+def flock(*_):
+    raise OSError(errno.REFUSED, os.strerror(errno.REFUSED))
+def fsync(handle):
+    if stat.S_ISDIR(os.fstat(handle).st_mode):
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+    synchronise(handle)
+fcntl.flock, os.fsync = flock, fsync
+"""
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 
 @pytest.fixture
-def hanging(project: Project) -> Project:
+def hanging(project: Project) -> Iterator[Project]:
     """A project whose jobs wait in the middle of writing, as long as a file ``hang`` is there."""
     project.edit(STORAGE, WRITING, HANGING)
     (project.root / "hang").touch()
-    return project
+    yield project
+    (project.root / "hang").unlink(missing_ok=True)
 
 
 def test_a_stopped_build_says_so_and_goes_on_to_the_same_bytes(hanging: Project) -> None:
     page = hanging.root / PAGE
     before = page.read_bytes()
     page.unlink()
-    for number in SIGNALS:
+    for number in [*SIGNALS, signal.SIGQUIT]:
         with writing(hanging, page, "build") as process:
             process.send_signal(number)
             output, _ = process.communicate(timeout=LIMIT)
@@ -68,7 +83,8 @@ def test_a_killed_build_keeps_its_folder_until_its_jobs_have_ended(hanging: Proj
         process.kill()
     second = hanging.command("build")
     assert second.returncode == 2
-    assert f"begun by process {process.pid}" in second.stdout
+    assert "jobs of an interrupted build still run in this folder; wait for them" in second.stdout
+    assert str(process.pid) not in second.stdout
     (hanging.root / "hang").unlink()
     wait_until(lambda: not is_locked(hanging.root / "results/.build.lock"))
     third = hanging.command("build")
@@ -82,9 +98,53 @@ def test_a_build_whose_output_is_closed_ends_its_jobs(hanging: Project) -> None:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("Checking everything")
         process.stdout.close()
-        assert process.wait(LIMIT) != 0
+        assert process.wait(LIMIT) in (128 + signal.SIGPIPE, -signal.SIGPIPE)
     assert not is_locked(hanging.root / "results/.build.lock")
     assert not is_locked(hanging.root / "results/.jobs.lock")
+
+
+def test_a_paused_build_pauses_its_jobs_and_goes_on_with_them(hanging: Project) -> None:
+    page = hanging.root / PAGE
+    before = page.read_bytes()
+    page.unlink()
+    with writing(hanging, page, "build") as process:
+        process.send_signal(signal.SIGTSTP)
+        wait_until(lambda: all(map(is_paused, processes_of(hanging))))
+        (hanging.root / "hang").unlink()
+        process.send_signal(signal.SIGCONT)
+        output, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0, output
+    assert page.read_bytes() == before
+
+
+def test_a_paused_build_that_is_ended_ends_its_jobs(hanging: Project) -> None:
+    (hanging.root / PAGE).unlink()
+    with writing(hanging, hanging.root / PAGE, "build") as process:
+        process.send_signal(signal.SIGTSTP)
+        wait_until(lambda: all(map(is_paused, processes_of(hanging))))
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)  # as the shells' own `kill` does
+        output, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert output.endswith("Stopped. Run the same command to go on where it stopped.\n")
+    wait_until(lambda: not processes_of(hanging))
+
+
+def test_what_is_left_of_a_paused_build_that_was_killed_is_named_and_can_be_ended(hanging: Project) -> None:
+    (hanging.root / PAGE).unlink()
+    with writing(hanging, hanging.root / PAGE, "build") as process:
+        process.send_signal(signal.SIGTSTP)
+        wait_until(lambda: all(map(is_paused, processes_of(hanging))))
+        process.kill()
+    (hanging.root / "hang").unlink()
+    second = hanging.command("build")
+    assert second.returncode == 2
+    for number in second.stdout.partition("kill -KILL ")[2].split():
+        os.kill(int(number), signal.SIGKILL)
+    while "kill -KILL" in (third := hanging.command("build")).stdout:  # jobs hold another lock than the build
+        for number in third.stdout.partition("kill -KILL ")[2].split():
+            os.kill(int(number), signal.SIGKILL)
+    assert third.returncode == 0, third.stdout
 
 
 def test_a_build_heeds_an_interrupt_where_it_was_started_with_interrupts_ignored(hanging: Project) -> None:
@@ -116,7 +176,7 @@ def test_a_job_ends_with_the_process_that_asked_for_it(hanging: Project) -> None
     page = hanging.root / PAGE
     page.unlink()
     with writing(hanging, page, "build") as process:
-        asking = [number for number in processes(hanging) if asks_for_the_page(number)]
+        asking = [number for number in processes_of(hanging) if asks_for_the_page(number)]
         os.kill(asking[-1], signal.SIGKILL)
         output, _ = process.communicate(timeout=LIMIT)
     assert process.returncode == 1
@@ -128,7 +188,7 @@ def test_a_job_ends_with_the_process_that_asked_for_it(hanging: Project) -> None
 def test_a_build_whose_snakemake_is_killed_fails_and_ends_its_jobs(hanging: Project) -> None:
     (hanging.root / PAGE).unlink()
     with writing(hanging, hanging.root / PAGE, "build") as process:
-        (runner,) = [number for number in processes(hanging) if runs_snakemake(number)]
+        (runner,) = [number for number in processes_of(hanging) if runs_snakemake(number)]
         os.kill(runner, signal.SIGKILL)
         output, _ = process.communicate(timeout=LIMIT)
     assert process.returncode == 128 + signal.SIGKILL
@@ -228,6 +288,46 @@ def test_results_that_may_not_be_written_are_named_with_the_remedy(project: Proj
     assert len(done.stdout.splitlines()) == 1
 
 
+def test_a_build_of_a_read_only_folder_in_which_all_is_up_to_date_says_so(project: Project) -> None:
+    with read_only(project.root):
+        done = prepared(project, ["build"], without_roots_rights)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.startswith("Everything is up to date.\nThe first page: ")
+
+
+@pytest.mark.parametrize("folder", [".snakemake", "results/logs", "results/report"])
+def test_a_folder_that_may_not_be_written_is_named_with_the_remedy(project: Project, folder: str) -> None:
+    (project.root / PAGE).unlink()
+    with read_only(project.root / folder):
+        done = prepared(project, ["build"], without_roots_rights)
+    assert done.returncode in (1, 2)
+    assert f"{folder}/" in done.stdout
+    assert "Permission denied; let this user read and write there" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_build_needs_no_home_and_no_cache(project: Project) -> None:
+    (project.root / PAGE).unlink()
+    nothing = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"), "/proc/nothing")
+    done = project.command("build", **nothing)
+    assert done.returncode == 0, done.stdout
+    assert "/proc/nothing" not in done.stdout
+
+
+@pytest.mark.parametrize("refused", ["ENOSYS", "ENOLCK"])
+def test_on_a_file_system_without_locks_and_fsync_of_folders_a_build_makes_the_same(
+    project: Project, refused: str
+) -> None:
+    page = project.root / PAGE
+    before = page.read_bytes()
+    page.unlink()
+    (project.root / "src/sitecustomize.py").write_text(POOR_FILE_SYSTEM.replace("REFUSED", refused))
+    done = project.command("build")
+    assert done.returncode == 0, done.stdout
+    assert "results: this file system has no locks (" in done.stdout
+    assert page.read_bytes() == before
+
+
 def test_a_file_where_the_results_should_stand_is_named_with_the_remedy(project: Project) -> None:
     shutil.rmtree(project.root / "results")
     (project.root / "results").touch()
@@ -269,9 +369,7 @@ def test_make_from_another_directory_builds_in_its_own(project: Project, tmp_pat
     python.write_text(f'#!/bin/sh\nPYTHONPATH=src exec {sys.executable} "$@"\n')
     python.chmod(0o755)
     (root / ".venv/installed").touch()
-    done = subprocess.run(
-        ["make", "-C", str(root), "report"], cwd="/", capture_output=True, text=True, check=False
-    )
+    done = processes.run(["make", "-C", str(root), "report"], cwd="/")
     assert done.returncode == 0, done.stderr
     assert f"The first page: {root.resolve()}/{PAGE}" in done.stdout
 
@@ -284,7 +382,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def processes(project: Project) -> list[int]:
+def processes_of(project: Project) -> list[int]:
     """Those in the project's folder."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -292,6 +390,23 @@ def processes(project: Project) -> list[int]:
             if (folder / "cwd").resolve(strict=True) == project.root.resolve():
                 found.append(int(folder.name))
     return found
+
+
+def is_paused(process: int) -> bool:
+    with contextlib.suppress(OSError):  # it has ended meanwhile
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    return True
+
+
+@contextlib.contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Inside the block nobody but root may write in the folder."""
+    modes = {path: path.stat().st_mode for path in [folder, *folder.rglob("*")]}
+    for path, mode in modes.items():
+        path.chmod(mode & 0o555)
+    yield
+    for path, mode in modes.items():
+        path.chmod(mode)
 
 
 def asks_for_the_page(process: int) -> bool:
@@ -309,17 +424,18 @@ def ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+@contextlib.contextmanager
 def writing(
     project: Project, path: Path, *arguments: str, prepare: Callable[[], object] = lambda: None
-) -> subprocess.Popen[str]:
-    """Start a command of a hanging project, and come back when it waits in the middle of writing the file."""
+) -> Iterator[subprocess.Popen[str]]:
+    """A command of a hanging project that waits in the middle of writing the file."""
     pattern = f".{path.name}.*.part"
     for part in path.parent.glob(pattern):
         part.unlink()
-    process = project.start("-m", "seedbed", *arguments, prepare=prepare)
-    wait_until(lambda: process.poll() is not None or any(path.parent.glob(pattern)))
-    assert process.poll() is None
-    return process
+    with project.start("-m", "seedbed", *arguments, prepare=prepare) as process:
+        wait_until(lambda: process.poll() is not None or any(path.parent.glob(pattern)))
+        assert process.poll() is None
+        yield process
 
 
 def draw(project: Project) -> list[str]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 from seedbed.configuration.configuration import ROOT
@@ -40,9 +41,7 @@ def project(tmp_path: Path) -> Path:
 def make(project: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Call make, which knows nothing of a make that runs these tests."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    return subprocess.run(
-        ["make", *arguments], cwd=project, env=inherited | environment, capture_output=True, text=True, check=False
-    )
+    return processes.run(["make", *arguments], cwd=project, env=inherited | environment)
 
 
 def called(project: Path) -> list[str]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+import processes
 import pytest
 from miniature import Project
 
@@ -74,14 +75,8 @@ READ = [
 
 def python(project: Project, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the project's own code in its folder."""
-    return subprocess.run(
-        [sys.executable, "-c", *arguments],
-        cwd=project.root,
-        env=os.environ | {"PYTHONPATH": str(project.root / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = os.environ | {"PYTHONPATH": str(project.root / "src")}
+    return processes.run([sys.executable, "-c", *arguments], cwd=project.root, env=environment)
 
 
 @dataclass(frozen=True)

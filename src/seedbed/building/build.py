@@ -7,18 +7,22 @@ values. It shows the steps done and the time left and, at the end, how long each
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import statistics
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from seedbed.building.locking import hold_build
-from seedbed.building.progress import Display, Progress
+from seedbed.building.progress import Display, Durations, Progress, read_durations, write_durations
 from seedbed.building.snakemake_process import Snakemake, Stop
 from seedbed.configuration.configuration import Configuration, overrides
+from seedbed.configuration.schema import whole_number
 from seedbed.configuration.yaml import ConfigError
 from seedbed.pipeline.jobs.job import RESULTS, is_pending
 from seedbed.pipeline.plan import Plan, check
@@ -26,6 +30,8 @@ from seedbed.pipeline.rehearsal import rehearse
 
 PAGE = RESULTS / "report" / "index.html"
 LOG = RESULTS / "logs" / "build.log"
+#: How long each kind of job took in earlier builds; only the time left depends on it.
+DURATIONS = RESULTS / "logs" / "durations.json"
 #: About how many seconds of one core a job of a rule takes beside its start; only the time left depends on them.
 _SECONDS = {"train": 25.0, "evaluate": 3.0, "demonstrate": 20.0, "study": 3.0, "claims": 3.0, "index": 3.0}
 #: The same in a quick build, where one job measures a whole study.
@@ -34,6 +40,8 @@ _QUICK = {"train": 5.0, "evaluate": 12.0, "demonstrate": 10.0, "study": 2.0, "cl
 _START = 0.6 if sys.platform == "linux" else 2.0
 #: How many last lines of a log are shown if it has no traceback.
 _LINES = 5
+#: A disk with fewer bytes left counts as full: a job that failed has given back what it wrote.
+_ROOM = 10_000_000
 #: How many missing results are named.
 _NAMED = 5
 
@@ -54,6 +62,8 @@ def build(config: Sequence[str], cores: str, root: Path) -> int:
             code = _build(config, count, stop, root)
         except KeyboardInterrupt:
             code = stop.code
+        except BrokenPipeError:  # nobody reads the output
+            code = 128 + signal.SIGPIPE
         if code and stop.code:
             print("Stopped. Run the same command to go on where it stopped.", file=sys.stderr)
             return stop.code
@@ -70,12 +80,14 @@ def _count_cores(cores: str) -> int:
 
 def _build(config: Sequence[str], cores: int, stop: Stop, root: Path) -> int:
     plan = Plan(Configuration(overrides(config), root))
-    with enter_results_folder(plan.configuration), hold_build() as lock:
+    with enter_results_folder(plan.configuration):
         print(f"In {Path.cwd()}{', apart from a full build' if plan.configuration.quick else ''}:")
-        if not plan.pending():
+        if not plan.pending():  # then nothing is written, and the folder may be read-only
             print("Everything is up to date.")
-        elif code := _make(plan, Snakemake(config, cores, lock, stop, root)):
-            return code
+        else:
+            with hold_build() as lock:
+                if code := _make(plan, Snakemake(config, cores, lock, stop, root)):
+                    return code
         for line in _verdict_lines(plan.verdicts.read()):
             print(line)
         print(f"The first page: {PAGE.resolve()}")
@@ -116,8 +128,8 @@ def _make(plan: Plan, snakemake: Snakemake) -> int:
     rehearse(plan)
     for part in RESULTS.rglob(".*.part"):  # of a job that was killed while it wrote
         part.unlink()
-    seconds = _QUICK if plan.configuration.quick else _SECONDS
-    progress = Progress(snakemake.cores, time.monotonic(), seconds, _START)
+    guesses = Durations(_guesses(plan), _START, read_durations(DURATIONS))
+    progress = Progress(snakemake.cores, time.monotonic() - snakemake.stop.paused, guesses)
     code = _run(snakemake, progress, plan.stale())
     if code and snakemake.stop.code:
         return code
@@ -127,10 +139,22 @@ def _make(plan: Plan, snakemake: Snakemake) -> int:
         code = 1
         _show_missing([job.outputs[0] for job in missing])
     else:
-        _show_times(progress)
+        _show_times(progress, time.monotonic() - snakemake.stop.paused)
     if code and PAGE in plan.stale():
         print(f"Until then {PAGE} shows an earlier build.", file=sys.stderr)
     return code
+
+
+def _guesses(plan: Plan) -> dict[str, float]:
+    """About how many seconds a job takes, by rule; a training by what it reads, as others of its study do."""
+    found = dict(_QUICK if plan.configuration.quick else _SECONDS)
+    train, read = found["train"], defaultdict[str, dict[str, int]](dict)
+    for one in plan.trainings:
+        read[one.study][one.run] = one.corpus.entry.training * whole_number(one.entry.training, "epochs")
+    for study, runs in read.items():
+        usual = statistics.median(runs.values())
+        found |= {f"train/{study}/{run}": train * size / usual for run, size in runs.items()}
+    return found
 
 
 def _run(snakemake: Snakemake, progress: Progress, stale: Sequence[Path]) -> int:
@@ -143,18 +167,25 @@ def _run(snakemake: Snakemake, progress: Progress, stale: Sequence[Path]) -> int
     with LOG.open("w", encoding="utf-8") as log, Display() as display:
 
         def take(record: Mapping[str, Any]) -> None:
-            progress.read(record, time.monotonic())
-            display.show(progress, time.monotonic())
+            now = time.monotonic() - snakemake.stop.paused
+            progress.read(record, now)
+            display.show(progress, now)
 
-        return snakemake.run([str(path) for path in stale], log, take)
+        code = snakemake.run([str(path) for path in stale], log, take)
+    with suppress(OSError):  # such as a full disk, which the failed jobs tell
+        write_durations(DURATIONS, progress.durations)
+    return code
 
 
-def _show_times(progress: Progress) -> None:
-    for rule, durations in progress.durations.items():
+def _show_times(progress: Progress, now: float) -> None:
+    rules: dict[str, list[float]] = {}
+    for kind, durations in progress.durations.items():
+        rules.setdefault(kind.partition("/")[0], []).extend(durations)
+    for rule, durations in rules.items():
         if rule != "all":
             print(f"  {rule:<14}{len(durations):5} jobs {sum(durations):8.1f} s")
     beside = ", jobs side by side" if progress.cores > 1 else ""
-    print(f"  all together{' ' * 13}{time.monotonic() - progress.began:8.1f} s{beside}")
+    print(f"  all together{' ' * 13}{now - progress.began:8.1f} s{beside}")
 
 
 def _show_missing(missing: Sequence[Path]) -> None:
@@ -197,5 +228,12 @@ def _end_of(log: Path) -> str:
     raised = [number for number, line in enumerate(lines) if line.startswith('  File "')]
     last = lines[raised[-1] :] if raised else lines[-_LINES:]
     if not last or "Killed" in last[-1]:
-        last.append("Something ended it from outside, perhaps for want of memory: fewer cores need less.")
+        last.append(_outside_cause())
     return "\n".join(f"    {line}" for line in last)
+
+
+def _outside_cause() -> str:
+    """What ends a job that says nothing itself, and what to do."""
+    if (free := shutil.disk_usage(RESULTS).free) < _ROOM:
+        return f"The disk that holds {RESULTS.resolve()} is full, {free // 1000} kB are left; make room for it."
+    return "Something ended it from outside, perhaps for want of memory: fewer cores need less."

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,7 +20,9 @@ _GRACE = 20.0
 #: Settings of glibc: keep freed memory. By default each training step gives its tensors back to the system, which
 #: clears them anew.
 _MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(1 << 25), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
+#: Those that stay ignored where they are ignored: nohup ignores SIGHUP, a shell without jobs SIGTSTP.
+_OPTIONAL = (signal.SIGHUP, signal.SIGTSTP)
 #: The variable that tells the workflow that a build holds the lock, and which folder the build is of.
 BUILD = "SEEDBED_BUILD"
 _RUNNER = ["-m", "seedbed.building.snakemake_runner"]
@@ -27,23 +30,27 @@ _FORK_SERVER = ["-m", "seedbed.building.fork_server"]
 
 
 class Stop:
-    """While it is entered, a signal to end this process ends Snakemake and its jobs first.
+    """While it is entered, a signal to end or to pause this process ends or pauses Snakemake and its jobs first.
 
-    Before Snakemake is started, the signal raises KeyboardInterrupt.
+    Before Snakemake is started, a signal to end raises KeyboardInterrupt.
 
     Attributes:
         code: 128 plus the signal's number, as in shells; 0 without a signal.
+        paused: How many seconds the process was paused.
     """
 
     def __init__(self) -> None:
-        self.code = 0
+        self.code, self.paused = 0, 0.0
         self._starts = False
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Stop:
-        # SIGINT also where it is ignored, as in the background of a script. SIGHUP not where nohup has it ignored.
-        handled = [one for one in _SIGNALS if one != signal.SIGHUP or signal.getsignal(one) != signal.SIG_IGN]
-        self._before = {one: signal.signal(one, self._handle) for one in handled}
+        # SIGINT also where it is ignored, as in the background of a script.
+        handlers = dict.fromkeys(_SIGNALS, self._handle) | {signal.SIGTSTP: self._pause}
+        ignored = [one for one in _OPTIONAL if signal.getsignal(one) == signal.SIG_IGN]
+        self._before = {one: signal.signal(one, do) for one, do in handlers.items() if one not in ignored}
+        # A closed output is then an error, which ends Snakemake first; elsewhere this signal ends the process.
+        self._before[signal.SIGPIPE] = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -80,6 +87,16 @@ class Stop:
         if not self._starts:
             raise KeyboardInterrupt
         self.end()
+
+    def _pause(self, *_: object) -> None:
+        """Pause the watched process group and this process, as the signal does by itself, until both go on."""
+        began = time.monotonic()
+        self._signal(signal.SIGSTOP)
+        handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)  # the system ignores it where no shell could have it go on
+        signal.signal(signal.SIGTSTP, handler)
+        self._signal(signal.SIGCONT)
+        self.paused += time.monotonic() - began
 
 
 @dataclass(frozen=True)
@@ -141,7 +158,7 @@ class Snakemake:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=_MEMORY | os.environ | {BUILD: str(self.root)},
+            env=_MEMORY | os.environ | {BUILD: str(self.root), "PYTHONIOENCODING": "utf-8:backslashreplace"},
             pass_fds=[self.lock, records],
             start_new_session=True,
         )

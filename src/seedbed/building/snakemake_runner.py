@@ -9,8 +9,8 @@ the scheduler starts no timers.
 
 Records, by ``event``:
 
-    planned    jobs: how many jobs of each rule will run
-    started    job: its number, rule
+    planned    jobs: the number and the kind (see `kind_of`) of each job that will run
+    started    job: its number
     finished   job
     failed     job, logs: its log files
     steps      done, all: how many jobs
@@ -23,7 +23,7 @@ import argparse
 import json
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,12 +39,15 @@ from snakemake.settings.types import (
     OutputSettings,
     ResourceSettings,
     SchedulingSettings,
+    StorageSettings,
 )
+from snakemake_interface_executor_plugins.settings import SharedFSUsage
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_scheduler_plugins.registry import SchedulerPluginRegistry
 
 from seedbed.configuration.configuration import ROOT, overrides
 from seedbed.configuration.yaml import ConfigError, read
+from seedbed.errors import refused
 from seedbed.messages import nearest
 
 PROFILE = "profiles/default/profile.yaml"
@@ -56,6 +59,10 @@ _ARGUMENTS: Mapping[str, tuple[type, str]] = {
     "scheduler": (SchedulingSettings, "scheduler"),
     "show-failed-logs": (OutputSettings, "show_failed_logs"),
 }
+#: Snakemake's cache of sources lies in a temporary folder, not in the user's home, which may be read-only.
+_STORAGE = StorageSettings(shared_fs_usage=SharedFSUsage.all() - {SharedFSUsage.SOURCE_CACHE})
+#: The wildcards that tell how long a job of a rule takes, the one that tells most first; its seed tells nothing.
+_PARTICULARS = ("study", "topic", "data", "split", "evaluation", "run")
 
 
 @dataclass(frozen=True)
@@ -89,14 +96,16 @@ def read_settings(profile: Path, forced: Sequence[str] = ()) -> Settings:
 
 
 def describe(record: logging.LogRecord) -> dict[str, Any] | None:
-    """What a log record of Snakemake says, as a record of this module; None for what nobody needs."""
+    """What a log record of Snakemake says, as a record of this module; None for what nobody needs.
+
+    That of a plan lacks its jobs, since Snakemake logs their number alone.
+    """
     fields = record.__dict__
     match fields.get("event"):
         case LogEvent.RUN_INFO if "stats" in fields:
-            jobs = {rule: count for rule, count in fields["stats"].items() if rule != "total"}
-            return {"event": "planned", "jobs": jobs}
+            return {"event": "planned"}
         case LogEvent.JOB_INFO:
-            return {"event": "started", "job": fields["jobid"], "rule": fields["rule_name"]}
+            return {"event": "started", "job": fields["jobid"]}
         case LogEvent.JOB_FINISHED:
             return {"event": "finished", "job": fields["job_id"]}
         case LogEvent.JOB_ERROR:
@@ -106,18 +115,29 @@ def describe(record: logging.LogRecord) -> dict[str, Any] | None:
     return {"event": "error", "text": record.getMessage()} if record.levelno >= logging.ERROR else None
 
 
+def kind_of(rule: str, wildcards: Mapping[str, str]) -> str:
+    """What a job has in common with jobs that take as long: a path from the general to the particular."""
+    return "/".join([rule, *(wildcards[name] for name in _PARTICULARS if name in wildcards)])
+
+
 class RecordWriter(logging.Handler):
-    """Writes the records to a file descriptor."""
+    """Writes the records to a file descriptor.
+
+    Attributes:
+        planned: Returns the number and the kind of each job that will run.
+    """
 
     def __init__(self, descriptor: int) -> None:
         super().__init__()
+        self.planned: Callable[[], list[tuple[int, str]]] = list
         os.set_inheritable(descriptor, False)  # the reader waits until the last process has closed it
         self._file = os.fdopen(descriptor, "w", encoding="utf-8")
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write what a log record of Snakemake says."""
         if described := describe(record):
-            self.write(described)
+            jobs = {"jobs": self.planned()} if described["event"] == "planned" else {}
+            self.write(described | jobs)
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Write one record, unless the builder has been killed: then nobody reads it."""
@@ -143,8 +163,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with SnakemakeApi(settings.output) as snakemake:
         logger.addHandler(records)
         try:
-            _execute(snakemake, settings, ResourceSettings(cores=chosen.cores), ConfigSettings(config=config))
+            resources = ResourceSettings(cores=chosen.cores)
+            _execute(snakemake, settings, resources, ConfigSettings(config=config), records)
         except Exception as error:
+            if isinstance(error, OSError):
+                error.filename = error.filename or str(Path(".snakemake").resolve())
+                if message := refused(error):
+                    records.write({"event": "error", "text": message})
+                    return 1
             try:
                 snakemake.print_exception(error)
             except Exception:  # it fails on some syntax errors of a Snakefile (9.27.1)
@@ -154,22 +180,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _execute(
-    snakemake: SnakemakeApi, settings: Settings, resources: ResourceSettings, config: ConfigSettings
+    snakemake: SnakemakeApi,
+    settings: Settings,
+    resources: ResourceSettings,
+    config: ConfigSettings,
+    records: RecordWriter,
 ) -> None:
     """Run the workflow, after the lock of a killed Snakemake is removed."""
 
     def workflow() -> WorkflowApi:
-        return snakemake.workflow(resources, config_settings=config, snakefile=ROOT / "Snakefile")
+        return snakemake.workflow(
+            resources, config_settings=config, storage_settings=_STORAGE, snakefile=ROOT / "Snakefile"
+        )
 
     # This build holds the kernel's lock of this folder, so Snakemake's own lock is a leftover of a killed build.
     if any(Path(".snakemake/locks").glob("*")):
         workflow().dag(settings.dag).unlock()
     scheduler = SchedulerPluginRegistry().get_plugin(settings.scheduling.scheduler)
-    workflow().dag(settings.dag).execute_workflow(
+    chosen = workflow()
+    records.planned = lambda: _planned(chosen)
+    chosen.dag(settings.dag).execute_workflow(
         execution_settings=settings.execution,
         scheduling_settings=settings.scheduling,
         scheduler_settings=scheduler.settings_cls and scheduler.settings_cls(),
     )
+
+
+def _planned(workflow: WorkflowApi) -> list[tuple[int, str]]:
+    """The number and the kind of each job that will run; no public name of Snakemake's leads to them (9.27.1)."""
+    dag = workflow._workflow.dag
+    jobs = dag.needrun_jobs(exclude_finished=False)
+    return [(dag.jobid(job), kind_of(job.rule.name, job.wildcards_dict)) for job in jobs]
 
 
 if __name__ == "__main__":

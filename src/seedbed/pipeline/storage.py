@@ -6,6 +6,7 @@ formats, but not what a number means.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -49,7 +50,8 @@ def atomic(path: Path) -> Iterator[Path]:
         try:
             yield temporary
             _synchronise(temporary)
-            temporary.chmod(0o644)
+            with _where_supported():
+                temporary.chmod(0o644)
             temporary.replace(path)
             _synchronise(path.parent)
         finally:
@@ -67,11 +69,23 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def _synchronise(path: Path) -> None:
+    """Have the system write a file or a folder to the disk now, so that a loss of power cannot take it."""
     handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        with _where_supported():
+            os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def _where_supported() -> Iterator[None]:
+    """Go without what some file systems do not offer, and no result needs: fsync of a folder, permissions."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM):
+            raise
 
 
 def write_text(path: Path, text: str) -> None:
