@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 import sys
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import processes
@@ -183,7 +185,8 @@ def test_dropout_is_the_same_in_another_process() -> None:
     program = "import importlib.util, sys; spec = importlib.util.spec_from_file_location('here', sys.argv[1]); "
     program += "here = importlib.util.module_from_spec(spec); sys.modules['here'] = here; "
     program += "spec.loader.exec_module(here); sys.stdout.buffer.write(here.noisy())"
-    done = processes.run([sys.executable, "-c", program, __file__], check=True, text=False)
+    environment = os.environ | {"PYTHONPATH": str(Path(processes.__file__).parent)}
+    done = processes.run([sys.executable, "-c", program, __file__], check=True, text=False, env=environment)
     assert done.stdout == noisy()
 
 
