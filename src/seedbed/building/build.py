@@ -33,7 +33,7 @@ LOG = RESULTS / "logs" / "build.log"
 #: How long each kind of job took in earlier builds; only the time left depends on it.
 DURATIONS = RESULTS / "logs" / "durations.json"
 #: About how many seconds of one core a job of a rule takes beside its start; only the time left depends on them.
-_SECONDS = {"train": 25.0, "evaluate": 3.0, "demonstrate": 20.0, "study": 3.0, "claims": 3.0, "index": 3.0}
+_SECONDS = {"train": 25.0, "evaluate": 5.0, "demonstrate": 20.0, "study": 3.0, "claims": 3.0, "index": 3.0}
 #: The same in a quick build, where one job measures a whole study.
 _QUICK = {"train": 5.0, "evaluate": 12.0, "demonstrate": 10.0, "study": 2.0, "claims": 2.0, "index": 2.0}
 #: The same for the start of a job: a fork on Linux, elsewhere a Python that imports torch.
