@@ -12,6 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, NamedTuple
 
 from seedbed.observations import condition_text, read_condition
@@ -59,7 +60,7 @@ class ObservationTable:
         self._diverged: dict[tuple[str, str], set[int | None]] = defaultdict(set)
         self._seeds: dict[tuple[str, str], set[int | None]] = defaultdict(set)
         for row in rows:
-            condition = condition_text(read_condition(str(row["condition"])))
+            condition = _canonical(str(row["condition"]))
             key = ObservationKey(str(row["study"]), str(row["run"]), str(row["metric"]), condition)
             number = row["seed"]
             seed = None if number is None or number != number else int(number)  # pandas writes NaN for None
@@ -115,6 +116,12 @@ class ObservationTable:
         known = [str(one) for one in self._values if (one.study, one.run) == (key.study, key.run)]
         close = get_close_matches(str(key), known, n=1)
         return f"{key.study} has no {key}" + (f"; the nearest is {close[0]}" if close else "")
+
+
+@cache
+def _canonical(condition: str) -> str:
+    """A condition in the form of `condition_text`; a table has few different ones."""
+    return condition_text(read_condition(condition))
 
 
 def independent_items(n: float | None, item_error: float | None) -> int:
