@@ -63,11 +63,11 @@ def demonstrate(options: Options, *, rng: np.random.Generator) -> Iterator[Obser
     ``positions`` counts the tokens that go through the network, ``passes`` how often it runs. ``steps`` is how
     often a recurrent network updates its state in one pass. ``changed`` counts the outputs, over all tokens, that
     change with a token after them (``later``), or with their own or one before (``seen``).
-    ``generated_positions`` counts the tokens that go through a network that writes after a prompt, by how it reads:
-    with a cache until the last token is written, or until it is read too, for what would follow; each prefix anew
-    (``recomputed``); and by a bidirectional network with a place for the token that is asked for. ``growth`` is the
-    least, ``growth_most`` the largest second difference of these numbers: 0 if they grow linearly, constant if
-    quadratically.
+    ``generated_positions`` counts the tokens that go through a network that writes after a prompt, by how it
+    reads: with a cache until the last token is written, or until it is read too, for what would follow; each
+    prefix anew (``recomputed``); and by a bidirectional network with a place for the token that is asked for.
+    ``growth`` is the least, ``growth_most`` the largest second difference of these numbers: 0 if they grow
+    linearly, constant if quadratically.
     """
     generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
     text = rng.integers(0, options.vocabulary, options.length)

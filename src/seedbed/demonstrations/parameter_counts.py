@@ -28,8 +28,8 @@ NEEDS = ()
 class Options:
     """Which networks, layers and cells are counted.
 
-    A network is described by its name, its kind, and pairs of a size and its value: ``gpt-1 gpt layers 12 width 768
-    heads 12 vocabulary 40478 positions 512``. ``reported`` may be one of the sizes: what its authors say in all.
+    A network is described by its name, its kind, and pairs of a size and its value, as in ``gpt-1 gpt layers 12
+    width 768 heads 12 vocabulary 40478 positions 512``. ``reported`` may be one more: what its authors say.
     """
 
     describe: tuple[str, ...]
@@ -97,11 +97,12 @@ def cell_of(text: str) -> tuple[str, int, int]:
 def demonstrate(options: Options) -> Iterator[Observation]:
     """Numbers of parameters, counted in modules; ``formula`` in a metric's name: computed from sizes alone.
 
-    ``parameters`` are of whole networks, ``over_reported`` how much more that is than was reported, relative to it.
-    ``embedding_share`` is that of tokens and positions. ``attention_parameters`` are by width, heads and module,
-    ``layer_parameters`` by width and part; ``feed_forward_share`` is that of an encoder's layer, ``doubling`` the
-    ratio of layers of twice the width. ``blocks_ratio`` and ``total_ratio`` compare the first encoder-decoder with
-    the first network of the kind gpt. ``cell_parameters`` are of recurrent layers, by cell and number of biases.
+    ``parameters`` are of whole networks, ``part_parameters`` of their parts; ``over_reported`` is how much more
+    that is than was reported, relative to it. ``embedding_share`` is that of all tables, of tokens and of
+    positions. ``attention_parameters`` are by width, heads and module, ``layer_parameters`` by width and part;
+    ``feed_forward_share`` is that of an encoder's layer, ``doubling`` the ratio of layers of twice the width.
+    ``blocks_ratio`` and ``total_ratio`` compare the first encoder-decoder with the first network of the kind
+    gpt. ``cell_parameters`` are of recurrent layers, by cell and widths.
     """
     with torch.device("meta"):
         for text in options.describe:
@@ -123,14 +124,16 @@ def count(*modules: nn.Module) -> int:
 def _network(one: Description) -> Iterator[Observation]:
     of: dict[str, Scalar] = {"network": one.name}
     kind = _KINDS[one.kind]
-    counted = count(kind.build(one.sizes))
+    module = kind.build(one.sizes)
+    counted = count(module)
     yield Observation("parameters", counted, of, "count")
     yield Observation("parameters_formula", kind.formula(one.sizes), of, "count")
     if "reported" in one.sizes:
         yield Observation("over_reported", counted / one.sizes["reported"] - 1, of, "ratio")
-    module = kind.build(one.sizes)
-    tables = [layer for name, layer in module.named_children() if name in _TABLES]
-    yield Observation("embedding_parameters", count(*tables), of, "count")
+    parts = dict(module.named_children())
+    for name, part in parts.items():
+        yield Observation("part_parameters", count(part), of | {"part": name}, "count")
+    tables = [part for name, part in parts.items() if name in _TABLES]
     yield Observation("embedding_share", count(*tables) / counted, of, "share")
 
 
@@ -250,7 +253,7 @@ def _encoder_decoder_formula(sizes: Sizes) -> int:
 
 
 def _transformer(sizes: Sizes) -> nn.Module:
-    """The original: post-norm, so without a norm at the end, and one embedding for both languages and the output."""
+    """The original: post-norm, so without a norm at the end; one embedding for both languages and the output."""
     width, inner = sizes["width"], 4 * sizes["width"]
     encoder = [nn.TransformerEncoderLayer(width, sizes["heads"], inner) for _ in range(sizes["layers"])]
     decoder = [nn.TransformerDecoderLayer(width, sizes["heads"], inner) for _ in range(sizes["layers"])]
