@@ -40,7 +40,7 @@ class Options:
     length: int = 8  # tokens of the text
     source: int = 6  # tokens of what an encoder reads
     prompt: int = 5  # tokens that are given before others are written
-    written: tuple[int, ...] = (1, 2, 3, 4, 8, 16)  # numbers of tokens after the prompt
+    written: tuple[int, ...] = (1, 2, 3, 4, 8)  # numbers of tokens after the prompt
 
     def __post_init__(self) -> None:
         """Check the ranges.

@@ -17,9 +17,11 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from seedbed.batching import Mask, Packed, cross_layout, pack, time_steps
 from seedbed.documents import Documents
+from seedbed.messages import require_positive
 from seedbed.models.attention import attention_weights
 from seedbed.models.encoder_decoder import DecoderLayer
 from seedbed.models.heads import cross_heads
+from seedbed.models.initialisation import fill
 from seedbed.models.layers import Layer
 from seedbed.models.mixers.attention import Mixer as SelfAttention
 from seedbed.models.recurrence import CELLS, Recurrence
@@ -35,17 +37,18 @@ class Options:
     layers: tuple[str, ...]  # width, tokens, heads: layers of PyTorch
     own: tuple[str, ...]  # the same of layers of ours; tokens by eights, as ours pads to these
     recurrent: tuple[str, ...]  # width, tokens, heads: attention against Elman's network of the same width
-    cells: tuple[int, int] = (32, 64)  # width of the inputs and of the state
+    inputs: int = 32  # width of what recurrent cells read
+    state: int = 64  # and of what they remember
     crossing: tuple[int, ...] = ()  # widths for which it is searched where attention costs as much as the rest
 
     def __post_init__(self) -> None:
         """Check the sizes.
 
         Raises:
-            ValueError: not three numbers from 1, heads that do not divide the width, or tokens of ours that
-            would be
-                padded.
+            ValueError: not three numbers from 1, heads that do not divide the width, or tokens of ours that are no
+                multiple of 8.
         """
+        require_positive(inputs=self.inputs, state=self.state)
         for text in (*self.layers, *self.own, *self.recurrent):
             sizes_of(text)
         for text in self.own:
@@ -91,7 +94,7 @@ def demonstrate(options: Options) -> Iterator[Observation]:
         yield from _against_recurrence(*sizes_of(text))
     for width in options.crossing:
         yield Observation("crossing", _crossing(width), {"width": width}, "token")
-    yield from _cells(*options.cells)
+    yield from _cells(options.inputs, options.state)
 
 
 def flops(compute: Callable[[], object]) -> int:
@@ -209,8 +212,8 @@ def _against_recurrence(width: int, tokens: int, heads: int) -> Iterator[Observa
 
 
 def _recurrence(cell: str, width: int, hidden: int, tokens: int) -> int:
-    with torch.device("meta"):
-        layer, inputs = Recurrence(cell, width, hidden, two_biases=True), torch.empty(tokens, width)
+    layer, inputs = Recurrence(cell, width, hidden, two_biases=True), torch.zeros(tokens, width)
+    fill(layer, torch.Generator().manual_seed(0))
     steps = time_steps(torch.tensor([tokens]))
     return flops(lambda: layer(inputs, steps))
 
