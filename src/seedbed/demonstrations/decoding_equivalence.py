@@ -52,6 +52,8 @@ class Options:
         require_positive(**sizes)
         if min(self.written, default=0) < 1:
             raise ValueError(f"written {list(self.written)}: expected at least one number, each from 1")
+        if max(self.written) < 3:
+            raise ValueError(f"written {list(self.written)}: expected the largest to be at least 3, to see growth")
         if self.width % self.heads:
             raise ValueError(f"heads {self.heads}: expected a divisor of width {self.width}")
 

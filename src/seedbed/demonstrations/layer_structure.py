@@ -52,11 +52,13 @@ class Options:
         """Check the ranges.
 
         Raises:
-            ValueError: a size below 1, or too few tokens to change one.
+            ValueError: a size below 1, heads that do not divide the width, or too few tokens to hide two.
         """
         require_positive(**vars(self))
-        if self.tokens < 2:
-            raise ValueError(f"tokens {self.tokens}: expected at least 2")
+        if self.width % self.heads:
+            raise ValueError(f"heads {self.heads}: expected a divisor of width {self.width}")
+        if self.tokens < 4:
+            raise ValueError(f"tokens {self.tokens}: expected at least 4")
 
 
 def demonstrate(options: Options, *, rng: np.random.Generator) -> Iterator[Observation]:
@@ -229,6 +231,8 @@ def _mask_meaning(options: Options, generator: torch.Generator) -> Iterator[Obse
     vectors = _normal(generator, 1, options.tokens, options.width)
     padding = torch.arange(options.tokens) >= options.tokens - 2
     attention = nn.MultiheadAttention(options.width, options.heads, batch_first=True).double()
+    for parameter in attention.parameters():
+        nn.init.normal_(parameter, generator=generator)
     found = padding.double()[None, :, None]  # what is gathered is then the weight on padding
     for meaning, mask in (("look here", ~padding), ("do not look", padding)):
         _, weights = attention(vectors, vectors, vectors, key_padding_mask=mask[None])

@@ -152,8 +152,9 @@ def _head_weights(options: Options, rng: np.random.Generator) -> Iterator[Observ
 def _layout(options: Options, rng: np.random.Generator) -> Iterator[Observation]:
     """How PyTorch lays out the matrices of a linear layer and of attention."""
     layer = nn.Linear(options.width, options.inner).double()
-    x = rng.standard_normal((3, options.width))
-    weight, bias = (parameter.detach().numpy() for parameter in (layer.weight, layer.bias))
+    x, weight = rng.standard_normal((3, options.width)), rng.standard_normal((options.inner, options.width))
+    bias = rng.standard_normal(options.inner)
+    layer.load_state_dict({"weight": torch.from_numpy(weight), "bias": torch.from_numpy(bias)})
     with torch.no_grad():
         value = difference(layer(torch.from_numpy(x)).numpy(), x @ weight.T + bias)
     yield Observation("linear_difference", value, unit="ratio")
