@@ -28,7 +28,7 @@ def test_only_batch_norm_depends_on_the_batch(seed: int) -> None:
     found = rows(Options(), seed)
     assert found["mode_change norm=layer"].value == 0
     assert found["mode_change norm=batch"].value > 0
-    assert [found[f"one_token norm={norm}"].text for norm in ("layer", "batch")] == ["none", "ValueError"]
+    assert [found[f"one_word_refused norm={norm}"].value for norm in ("layer", "batch")] == [0, 1]
 
 
 def test_a_change_is_no_larger_than_the_numbers_of_a_column_allow() -> None:

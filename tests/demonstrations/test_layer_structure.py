@@ -60,10 +60,10 @@ def test_the_example_is_softmax_of_the_lectures_scores(found: dict[str, Observat
 
 
 def test_shapes_and_probabilities(found: dict[str, Observation]) -> None:
-    assert {one.text for name, one in found.items() if name.startswith("stack_shape")} == {"8 x 16"}
-    assert found["logits_shape"].text == "8 x 20"
-    sums = [one.value for name, one in found.items() if name.startswith("probability_sum")]
-    assert sums == pytest.approx([1] * 8, abs=1e-12)
+    assert {one.value for name, one in found.items() if name.startswith("stack_shape axis=rows")} == {8}
+    assert {one.value for name, one in found.items() if name.startswith("stack_shape axis=columns")} == {16}
+    assert [found[f"logits_shape axis={axis}"].value for axis in ("rows", "columns")] == [8, 20]
+    assert found["probability_deviation"].value < 1e-12
     assert found["loss_difference"].value < 1e-12
     assert found["stream_change norm=post"].value > 0.5
 
@@ -83,8 +83,8 @@ def test_a_feed_forward_network_that_mixes_positions_is_found(monkeypatch: pytes
 
 def test_sizes_follow_the_options() -> None:
     found = rows(Options(tokens=5, width=8, heads=2, layers=3, written=2, vocabulary=11))
-    assert found["stack_shape layers=3"].text == "5 x 8"
-    assert found["logits_shape"].text == "5 x 11"
+    assert [found[f"stack_shape axis={axis};layers=3"].value for axis in ("rows", "columns")] == [5, 8]
+    assert [found[f"logits_shape axis={axis}"].value for axis in ("rows", "columns")] == [5, 11]
     assert found["tokens_read for=queries"].value == found["calls layer=decoder"].value == 2
 
 

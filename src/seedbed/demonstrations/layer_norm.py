@@ -6,7 +6,6 @@ another what it is padded with.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -49,8 +48,8 @@ def demonstrate(options: Options, *, rng: np.random.Generator) -> Iterator[Obser
     ``change`` is the largest change of its words' outputs if the other sentences (``of`` mates) or what it is
     padded with (``of`` padding) is another. ``mode_change`` is the largest difference between training and
     evaluation, ``formula_difference`` that from (x − mean) / sqrt(variance + ε) with statistics of a vector
-    (``layer``) or of a column (``batch``). ``one_token`` is the error that a batch of one word alone raises in
-    training, or ``none``.
+    (``layer``) or of a column (``batch``). ``one_word_refused`` is 1 if a batch of one word alone is an error in
+    training, else 0.
     """
     norms = {"layer": nn.LayerNorm(options.width), "batch": nn.BatchNorm1d(options.width)}
     for name, norm in norms.items():
@@ -72,8 +71,8 @@ def _of_norm(name: str, norm: nn.Module, options: Options, rng: np.random.Genera
     yield Observation("formula_difference", difference, {"norm": name}, "deviation")
     change = float(np.abs(trained - _normed(norm.eval(), batch)).max())
     yield Observation("mode_change", change, {"norm": name}, "deviation")
-    error = _error(lambda: _normed(norm.train(), batch[:1, :1]))
-    yield Observation("one_token", math.nan, {"norm": name}, text=error)
+    refused = _refused(lambda: _normed(norm.train(), batch[:1, :1]))
+    yield Observation("one_word_refused", float(refused), {"norm": name}, "share")
 
 
 @torch.no_grad()
@@ -90,9 +89,9 @@ def _by_formula(batch: Numbers, norm: str, epsilon: float = 1e-5) -> Numbers:
     return np.asarray((batch - mean) / np.sqrt(variance + epsilon))
 
 
-def _error(compute: Callable[[], object]) -> str:
+def _refused(compute: Callable[[], object]) -> bool:
     try:
         compute()
-    except ValueError as error:
-        return type(error).__name__
-    return "none"
+    except ValueError:
+        return True
+    return False

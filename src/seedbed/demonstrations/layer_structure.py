@@ -6,7 +6,6 @@ Which positions, streams and parts an output depends on is found by changing one
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +23,7 @@ from seedbed.models.attention import attention_weights
 from seedbed.models.initialisation import fill, unfilled
 from seedbed.models.layers import FeedForward, Layer
 from seedbed.models.mixers.attention import Mixer as SelfAttention
-from seedbed.observations import Observation
+from seedbed.observations import Observation, Scalar
 
 NEEDS = ("rng",)
 
@@ -66,13 +65,14 @@ def demonstrate(options: Options, *, rng: np.random.Generator) -> Iterator[Obser
 
     ``stack_shape`` is the shape of the stream after each number of layers. ``changed_positions`` counts the
     positions whose output changes with one position's input, by part of a layer. ``stream_change`` is how much a
-    layer whose parts give zeros changes the stream, by the place of its norms. ``place`` is what "l'Afrique" knows
-    of its own place, before attention, after it, and with the residual connection. ``sublayers`` counts the parts
-    of a decoder's layer that have a norm and a residual connection. ``tokens_read`` is how many tokens go into the
-    queries and into the keys and values of a decoder's attention to the source, ``calls`` how often a layer runs,
-    both while a decoder writes. ``probability_sum`` and ``loss_difference`` are of the output layer.
-    ``uniform_entropy`` is that of attention without a preference. ``padding_weight`` is what an attention gives to
-    two hidden positions, by what True in the mask was meant as.
+    layer whose parts give zeros changes the stream, by the place of its norms. ``place`` is what "l'Afrique"
+    knows of its own place, before attention, after it, and with the residual connection. ``sublayers`` counts
+    the parts of a decoder's layer that have a norm and a residual connection. ``tokens_read`` is how many tokens
+    go into the queries and into the keys and values of a decoder's attention to the source, ``calls`` how often
+    a layer runs, both while a decoder writes. ``logits_shape``, ``probability_deviation`` (of the sum of
+    probabilities from 1) and ``loss_difference`` are of the output layer. ``uniform_entropy`` is that of
+    attention without a preference. ``padding_weight`` is what an attention gives to two hidden positions, by
+    what True in the mask was meant as.
     """
     generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
     yield from _stack(options, generator)
@@ -117,11 +117,13 @@ def _stack(options: Options, generator: torch.Generator) -> Iterator[Observation
     for number in range(1, options.layers + 1):
         layer = _layer(options, "post", generator)
         hidden = layer(hidden, layer.mixer.arrange(batch))
-        yield Observation("stack_shape", math.nan, {"layers": number}, text=_shape(hidden))
+        yield from _shape("stack_shape", hidden, {"layers": number})
 
 
-def _shape(values: Tensor) -> str:
-    return " x ".join(map(str, values.shape))
+def _shape(metric: str, values: Tensor, condition: dict[str, Scalar]) -> Iterator[Observation]:
+    """Rows and columns of a matrix."""
+    for axis, size in zip(("rows", "columns"), values.shape, strict=True):
+        yield Observation(metric, size, condition | {"axis": axis}, "count")
 
 
 @torch.no_grad()
@@ -210,9 +212,9 @@ def _output_layer(options: Options, generator: torch.Generator) -> Iterator[Obse
     targets = torch.arange(options.tokens) % options.vocabulary
     probabilities = numpy_layers.softmax(logits.numpy())
     loss = -np.log(probabilities[np.arange(options.tokens), targets.numpy()]).mean()
-    yield Observation("logits_shape", math.nan, text=_shape(logits))
-    for position, total in enumerate(logits.softmax(1).sum(1).tolist()):
-        yield Observation("probability_sum", total, {"position": position}, "share")
+    yield from _shape("logits_shape", logits, {})
+    deviation = float((logits.softmax(1).sum(1) - 1).abs().max())
+    yield Observation("probability_deviation", deviation, unit="share")
     difference = abs(float(F.cross_entropy(logits, targets)) - float(loss))
     yield Observation("loss_difference", difference, unit="nat")
 

@@ -8,7 +8,6 @@ written out, PyTorch's are autograd's, NumPy's come from complex steps (transfor
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -72,7 +71,7 @@ def demonstrate(options: Options, *, rng: np.random.Generator) -> Iterator[Obser
     It is the largest difference between two versions, relative to the largest entry, in double precision;
     ``single_difference`` is that of ours (PyTorch's, where ours is the same) in single precision from NumPy's in
     double. ``weight_difference`` compares the weights of each head. ``linear_shape`` and ``in_proj_shape`` say how
-    PyTorch stores matrices, rows x columns; ``linear_difference`` is that of ``nn.Linear`` from x W^T + b.
+    PyTorch stores matrices; ``linear_difference`` is that of ``nn.Linear`` from x W^T + b.
     """
     for name, versions in layers(Sizes(**vars(options))).items():
         yield from _compare(name, versions, versions.draw(rng), rng)
@@ -158,10 +157,7 @@ def _layout(options: Options, rng: np.random.Generator) -> Iterator[Observation]
     with torch.no_grad():
         value = difference(layer(torch.from_numpy(x)).numpy(), x @ weight.T + bias)
     yield Observation("linear_difference", value, unit="ratio")
-    layer_of_attention = nn.MultiheadAttention(options.width, options.heads)
-    for metric, parameter in (
-        ("linear_shape", layer.weight),
-        ("in_proj_shape", layer_of_attention.in_proj_weight),
-    ):
-        rows, columns = parameter.shape
-        yield Observation(metric, math.nan, text=f"{rows} x {columns}")
+    stacked = nn.MultiheadAttention(options.width, options.heads).in_proj_weight
+    for metric, parameter in (("linear_shape", layer.weight), ("in_proj_shape", stacked)):
+        for axis, size in zip(("rows", "columns"), parameter.shape, strict=True):
+            yield Observation(metric, size, {"axis": axis}, "count")
