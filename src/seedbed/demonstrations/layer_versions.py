@@ -399,13 +399,7 @@ def _language_model(sizes: Sizes) -> Versions:
         return _torch_documents(sizes, one, {"vectors": vectors})
 
     def by_own(leaves: Mapping[str, Tensor]) -> Tensor:
-        given = {"embedding.weight": leaves["table"], "table.weight": leaves["positions"]}
-        for number in range(chosen.layers):
-            parts = _prefixed("", f"{number}.", _OWN_LAYER)
-            layer = filled(own.layers[number], parts, leaves)
-            given |= {f"layers.{number}.{name}": value for name, value in layer.items()}
-        given |= {f"norm.{name}": value for name, value in filled(own.norm, {"": ("norm",)}, leaves).items()}
-        result: Tensor = functional_call(own, given, (batch,))
+        result: Tensor = functional_call(own, _filled_network(own, leaves), (batch,))
         return result
 
     parts = {
@@ -414,6 +408,17 @@ def _language_model(sizes: Sizes) -> Versions:
     norms = {f"{layer}.norm_{number}": width for layer in (0, 1) for number in (1, 2)} | {"norm": width}
     inputs = {"table": (sizes.vocabulary, width), "positions": (longest, width)}
     return Versions(by_numpy, by_torch, by_own, parts, norms, inputs)
+
+
+def _filled_network(own: Transformer, leaves: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The parameters of our Transformer, by its own names."""
+    given = {"embedding.weight": leaves["table"], "table.weight": leaves["positions"]}
+    for number, layer in enumerate(own.layers):
+        for name, value in filled(layer, _prefixed("", f"{number}.", _OWN_LAYER), leaves).items():
+            given[f"layers.{number}.{name}"] = value
+    for name, value in filled(own.norm, {"": ("norm",)}, leaves).items():
+        given[f"norm.{name}"] = value
+    return given
 
 
 def _recurrence(sizes: Sizes, cell: str) -> Versions:
