@@ -211,4 +211,13 @@ def test_every_demonstration_of_the_project_says_what_it_needs(configuration: Co
         "agreement_facts": ("language",),
         "corruption_examples": ("language", "objectives"),
         "gradients_at_initialisation": ("task", "networks"),
+        "parity": ("rng",),
+        "layer_norm": ("rng",),
+        "layer_structure": ("rng",),
+        "decoding_equivalence": ("rng",),
+        "information_paths": ("rng",),
+        "parameter_counts": (),
+        "operation_counts": (),
+        "memory_counts": (),
+        "published_sizes": (),
     }
