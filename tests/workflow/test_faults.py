@@ -145,6 +145,8 @@ def test_what_is_left_of_a_paused_build_that_was_killed_is_named_and_can_be_ende
     while "kill -KILL" in (third := hanging.command("build")).stdout:  # jobs hold another lock than the build
         for number in third.stdout.partition("kill -KILL ")[2].split():
             os.kill(int(number), signal.SIGKILL)
+    for number in processes_of(hanging):  # shells that wait for a job hold no lock, and stay paused
+        os.kill(number, signal.SIGKILL)
     assert third.returncode == 0, third.stdout
 
 
