@@ -12,11 +12,11 @@ import pytest
 from seedbed.building import build
 from seedbed.building.build import _verdict_lines
 
-FEW = "These seeds are too few to confirm it or to contradict it."
+FEW = ["reproduced"]
 
 
 def row(outcome: str, **changes: object) -> dict[str, Any]:
-    return {"same_as": [], "by_construction": False, "outcome": outcome, "possible": ""} | changes
+    return {"same_as": [], "by_construction": False, "outcome": outcome, "possible": None} | changes
 
 
 def test_the_outcomes_that_count_are_told_and_what_the_seeds_are_too_few_for() -> None:

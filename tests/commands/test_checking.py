@@ -77,7 +77,7 @@ def test_runs_of_another_recipe_are_named_with_what_they_were(
     junit = tmp_path / "junit.xml"
     assert checked(row("same"), row("other recipe", run="wide", now=1.75), junit=junit) == checking.INCOMPLETE
     said = capsys.readouterr().out
-    assert "the recipe of these runs is not that of the reference" in said
+    assert "The recipe of these runs is not that of the reference" in said
     assert "garden/wide, seed 0: loss: 1.5, 1.75" in said
     assert "`make reference STUDY=garden`" in said
     suite = ElementTree.parse(junit).getroot().find("testsuite")

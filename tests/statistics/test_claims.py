@@ -59,6 +59,18 @@ def test_a_claim_knows_every_operand_of_nested_checks() -> None:
             {"kind": "bound", "of": of("a", seeds="share", passes={"at_least": 0, "count": 2}), "at_least": 0.5},
             "2 of only 1 numbers",
         ),
+        (
+            {"kind": "bound", "of": of("a", seeds="share", passes={"at_least": 2, "at_most": 1}), "at_least": 0.5},
+            "at_least 2 is above at_most 1",
+        ),
+        ({"kind": "exists", "of": of("a")}, "needs at_least, at_most or both"),
+        ({"kind": "exists", "of": of("a"), "at_least": 2, "at_most": 1}, "at_least 2 is above at_most 1"),
+        ({"kind": "exists", "of": of("a"), "at_least": 2, "count": 2}, "count: 2 of only 1 numbers"),
+        ({"kind": "noise", "of": [of("a")], "to": of("a"), "at_most": 1}, "at least two numbers"),
+        (
+            {"kind": "noise", "of": [of("a"), of("b")], "to": of("a", where={"d": [1, 2]}), "at_most": 1},
+            "the seed noise of one number",
+        ),
         ({"kind": "order", "of": [of("a")], "margin": 1}, "at least two numbers"),
         ({"kind": "order", "of": [of("a"), of("b")], "margin": 0}, "no size"),
         ({"kind": "equivalent", "of": [], "margin": 1}, "at least 1 item"),

@@ -9,6 +9,7 @@ from judging import cell, claim, judge, of
 
 from seedbed.statistics.claims import Claim
 from seedbed.statistics.decisions import MORE_SEEDS, NO_SEEDS
+from seedbed.statistics.explanations import possible_words
 from seedbed.statistics.observed import ObservationKey, ObservationTable
 from seedbed.statistics.questions import undecidable
 from seedbed.statistics.verdicts import Verdict, expected_wrong, unmeasured, verdicts
@@ -374,12 +375,13 @@ def test_a_training_that_diverged_passes_nothing_and_is_told() -> None:
 
 def test_what_the_seeds_can_decide_is_said() -> None:
     found = judge(CHECKS["share"], cell("a", [1.0, 3.0, 1.0, 3.0]))
-    assert found.possible == "These seeds are too few to confirm it or to contradict it."
-    assert (
-        judge(CHECKS["share"], cell("a", [1.0] * 5)).possible
-        == "These seeds can confirm it and can contradict it."
-    )
-    assert judge(CHECKS["bound"], cell("a", [1.0] * 5)).possible == ""
+    assert found.possible == ()
+    assert possible_words(found.possible) == "These seeds are too few to confirm it or to contradict it."
+    five = judge(CHECKS["share"], cell("a", [1.0] * 5))
+    assert possible_words(five.possible) == "These seeds can confirm it and can contradict it."
+    assert possible_words(("reproduced",)) == "These seeds can confirm it, and are too few to contradict it."
+    assert judge(CHECKS["bound"], cell("a", [1.0] * 5)).possible is None
+    assert possible_words(None) == ""
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_a_changed_recipe_is_no_moved_number(compared: Project, tmp_path: Path) 
     done = project.command("check")
     assert done.returncode == 3
     assert re.search(r"0 moved, 0 missing; \d+ of another recipe, compared with nothing", done.stdout)
-    assert "the recipe of these runs is not that of the reference" in done.stdout
+    assert "The recipe of these runs is not that of the reference" in done.stdout
     assert re.search(r"    garden/\S+, seed 0: \S+.*: \S+, \S+", done.stdout)
     assert "`make reference STUDY=garden`, and commit" in done.stdout
 

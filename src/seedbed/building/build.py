@@ -102,7 +102,7 @@ def _verdict_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     outcomes = Counter(str(row["outcome"]) for row in judged)
     if judged:
         yield f"Claims: {', '.join(f'{number} {outcome}' for outcome, number in outcomes.most_common())}."
-    if few := sum("too few" in str(row["possible"]) for row in judged):
+    if few := sum(row["possible"] is not None and len(row["possible"]) < 2 for row in judged):
         yield f"{few} of these ask for a share of more seeds than were built; their rows say what can be decided."
 
 

@@ -64,10 +64,11 @@ def check(plan: Plan, junit: Path | None) -> int:
         print("The demonstrations have no reference; `make reference` of any study makes one.")
     if plan.references:
         print(summary(found))
-    if wrong or impossible or any(one.failed for one in found):
-        return MOVED
     if changed := changed_runs(found):
         print(*changed, sep="\n")
+    if wrong or impossible or any(one.failed for one in found):
+        return MOVED
+    if changed:
         return INCOMPLETE
     if any(one.outcome in _COMPARED for one in found):
         return SAME
@@ -81,7 +82,7 @@ def changed_runs(found: Sequence[ComparedItem]) -> list[str]:
     if not runs:
         return []
     studies = ", ".join(f"`make reference STUDY={study}`" for study in sorted({study for study, _ in runs}))
-    lines = ["Incomplete: the recipe of these runs is not that of the reference, so they were not compared:"]
+    lines = ["The recipe of these runs is not that of the reference, so they were not compared:"]
     for study, run in runs:
         rows = [one for one in found if (one.tier, one.study, one.run, one.outcome) == ("row", study, run, OTHER)]
         lines.append(f"  {study}/{run}, {len(rows)} observations; those that moved most, reference and now:")

@@ -9,6 +9,7 @@ from seedbed.configuration.yaml import ConfigError
 from seedbed.messages import nearest
 from seedbed.observations import Scalar
 from seedbed.pipeline.plan import Plan
+from seedbed.statistics.explanations import possible_words
 from seedbed.statistics.numbers import seeds_text
 
 _CELL = ("study", "run", "metric", "condition")
@@ -33,7 +34,7 @@ def explain(plan: Plan, name: str) -> str:
     head = filter(None, [name, f"Section {claim.section}: {claim.says}", claim.reading, rewritten])
     found = f"{str(verdict['outcome']).capitalize()}: {verdict['explanation']}"
     there = f"The reference, {seeds_text(verdict['reference_n'])}: {verdict['reference']}."
-    judged = filter(None, [found, verdict["possible"], verdict["reference"] and there])
+    judged = filter(None, [found, possible_words(verdict["possible"]), verdict["reference"] and there])
     return "\n".join([*head, "", *judged, "", *_evidence(verdict["evidence"], observed)])
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from seedbed.observations import DEMONSTRATIONS, Scalar, condition_text, read_co
 from seedbed.reporting.numbers import brackets, number
 from seedbed.statistics.estimates import Mean
 from seedbed.statistics.intervals import Interval, scale_of
-from seedbed.statistics.observed import WITHOUT_WEIGHTS, independent_items
+from seedbed.statistics.observed import WITHOUT_WEIGHTS, canonical, independent_items
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class Results:
         self._readings: dict[tuple[str, int | None, str, str], Reading] = {}
         chosen = observations.loc[observations["study"] == study.name, _COLUMNS]
         for run, seed, metric, condition, *reading in chosen.itertuples(index=False, name=None):
-            key = (str(run), _integer(seed), str(metric), _ordered(condition))
+            key = (str(run), _integer(seed), str(metric), canonical(str(condition)))
             if key in self._readings:
                 raise ValueError(f"study {study.name}: two observations of run, seed, metric, condition = {key}")
             self._readings[key] = _reading(*reading)
@@ -373,12 +373,6 @@ def _reading(
     known = None if pd.isna(error) else float(error)  # type: ignore[call-overload, arg-type]
     words = "" if pd.isna(text) else str(text)  # type: ignore[call-overload]
     return Reading(float(value), _integer(n), known, str(unit), words, () if groups is None else tuple(groups))
-
-
-@cache
-def _ordered(condition: str) -> str:
-    """A condition with its keys in order; a table has few different ones."""
-    return condition_text(read_condition(condition))
 
 
 def _integer(value: object) -> int | None:

@@ -32,6 +32,7 @@ from seedbed.reporting.tables import (
 )
 from seedbed.statistics.claims import Claim, Excluded
 from seedbed.statistics.decisions import ALPHA, Outcome
+from seedbed.statistics.explanations import possible_words
 from seedbed.statistics.observed import ObservationKey
 from seedbed.statistics.verdicts import Verdict, expected_wrong
 
@@ -337,7 +338,12 @@ def _verdict(row: Mapping[str, object]) -> Verdict:
     """The inverse of `Verdict.row`."""
     evidence: Iterable[Mapping[str, str]] = row["evidence"]  # type: ignore[assignment]
     same_as: Iterable[str] = row["same_as"]  # type: ignore[assignment]
-    lists = {"same_as": tuple(same_as), "evidence": tuple(ObservationKey(**cell) for cell in evidence)}
+    possible: Iterable[Outcome] | None = row["possible"]  # type: ignore[assignment]
+    lists = {
+        "possible": None if possible is None else tuple(possible),
+        "same_as": tuple(same_as),
+        "evidence": tuple(ObservationKey(**cell) for cell in evidence),
+    }
     return Verdict(**{**row, **lists})  # type: ignore[arg-type]
 
 
@@ -350,7 +356,7 @@ def _claim_row(verdict: Verdict, claim: Claim, places: Places) -> tuple[Value, .
         Links((Link(f"{lecture} {claim.section}", places.claim(verdict.id)),)),
         Folded(claim.says, label, read) if read else claim.says,
         Status(verdict.outcome),
-        " ".join(filter(None, (verdict.explanation, verdict.possible))),
+        " ".join(filter(None, (verdict.explanation, possible_words(verdict.possible)))),
         verdict.n or NONE,
         Status(verdict.reference) if verdict.reference else NONE,
         verdict.reference_n or NONE,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import product
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -57,24 +57,34 @@ def _distinct(values: list[Key]) -> list[Key]:
     return values
 
 
-class Passes(_Strict):
+class _Ends(_Strict):
+    """What has a lower end, an upper end, or both.
+
+    Attributes:
+        at_least: The lower end.
+        at_most: The upper end.
+    """
+
+    at_least: Number | None = None
+    at_most: Number | None = None
+
+    @model_validator(mode="after")
+    def _has_an_end(self) -> Self:
+        if self.at_least is None and self.at_most is None:
+            raise ValueError("needs at_least, at_most or both")
+        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
+            raise ValueError(f"at_least {self.at_least:g} is above at_most {self.at_most:g}")
+        return self
+
+
+class Passes(_Ends):
     """What a value must be so that its seed counts as a success.
 
     Attributes:
-        at_least: Its lower end.
-        at_most: Its upper end.
         count: How many of several numbers must lie there; none: all.
     """
 
-    at_least: Number = -float("inf")
-    at_most: Number = float("inf")
     count: Count | None = None
-
-    @model_validator(mode="after")
-    def _has_an_end(self) -> Passes:
-        if not self.model_fields_set & {"at_least", "at_most"}:
-            raise ValueError("needs at_least, at_most or both")
-        return self
 
 
 class Operand(_Strict):
@@ -112,8 +122,8 @@ class Operand(_Strict):
     def _passes_with_share(self) -> Operand:
         if (self.seeds == "share") != (self.passes is not None):
             raise ValueError("seeds: share and passes need each other")
-        if self.passes and (self.passes.count or 0) > (numbers := self.numbers):
-            raise ValueError(f"passes.count: {self.passes.count} of only {numbers} numbers")
+        if self.passes:
+            _require_numbers(self.passes.count, self, "passes.count")
         return self
 
     @property
@@ -187,20 +197,14 @@ class BandCheck(_Strict):
         return self
 
 
-class BoundCheck(_Strict):
+class BoundCheck(_Ends):
     """A number lies above ``at_least``, below ``at_most``, or between both."""
 
     kind: Literal["bound"]
     of: Operand
-    at_least: Number | None = None
-    at_most: Number | None = None
 
     @model_validator(mode="after")
-    def _has_an_end(self) -> BoundCheck:
-        if self.at_least is None and self.at_most is None:
-            raise ValueError("needs at_least, at_most or both")
-        if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
-            raise ValueError(f"at_least {self.at_least:g} is above at_most {self.at_most:g}")
+    def _ends_of_a_share(self) -> BoundCheck:
         for name, end in {"at_least": self.at_least, "at_most": self.at_most}.items():
             if self.of.seeds == "share" and end is not None and not 0 <= end <= 1:
                 raise ValueError(f"{name} {end:g}: a share of seeds lies between 0 and 1")
@@ -254,29 +258,24 @@ class NoiseCheck(_Strict):
         return self
 
 
-class ExistsCheck(_Strict):
+class ExistsCheck(_Ends):
     """At least one seed has numbers above ``at_least``, below ``at_most``, or between both.
 
     Attributes:
         kind: The kind.
         of: The numbers.
-        at_least: Their lower end.
-        at_most: Their upper end.
         count: How many of several numbers of the seed must lie there; none: all.
         lecture_runs: In how many runs the lecture saw it happen at least once.
     """
 
     kind: Literal["exists"]
     of: MeanOperand
-    at_least: Number | None = None
-    at_most: Number | None = None
     count: Count | None = None
     lecture_runs: Count = 1
 
     @model_validator(mode="after")
-    def _has_an_end(self) -> ExistsCheck:
-        if self.at_least is None and self.at_most is None:
-            raise ValueError("needs at_least, at_most or both")
+    def _enough_numbers(self) -> ExistsCheck:
+        _require_numbers(self.count, self.of, "count")
         return self
 
 
@@ -444,6 +443,11 @@ def _same_length(to: object, operand: Operand) -> None:
     numbers = operand.numbers
     if isinstance(to, list) and len(to) != numbers:
         raise ValueError(f"to: {len(to)} values for the {numbers} numbers of `of`")
+
+
+def _require_numbers(count: int | None, operand: Operand, name: str) -> None:
+    if (count or 0) > operand.numbers:
+        raise ValueError(f"{name}: {count} of only {operand.numbers} numbers")
 
 
 def _several(operands: list[Operand]) -> None:

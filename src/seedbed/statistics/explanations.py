@@ -35,8 +35,10 @@ def recipes_words(outcomes: Mapping[str, Outcome]) -> str:
     return f"Holds in {held} of {count} recipes that the lecture’s text allows: "
 
 
-def possible_words(possible: Collection[Outcome]) -> str:
-    """What the present number of seeds can decide about a share of seeds."""
+def possible_words(possible: Collection[Outcome] | None) -> str:
+    """What the present seeds can decide about a share of seeds; nothing where no share is asked about."""
+    if possible is None:
+        return ""
     if len(possible) == 2:
         return "These seeds can confirm it and can contradict it."
     if not possible:

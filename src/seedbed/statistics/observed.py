@@ -60,7 +60,7 @@ class ObservationTable:
         self._diverged: dict[tuple[str, str], set[int | None]] = defaultdict(set)
         self._seeds: dict[tuple[str, str], set[int | None]] = defaultdict(set)
         for row in rows:
-            condition = _canonical(str(row["condition"]))
+            condition = canonical(str(row["condition"]))
             key = ObservationKey(str(row["study"]), str(row["run"]), str(row["metric"]), condition)
             number = row["seed"]
             seed = None if number is None or number != number else int(number)  # pandas writes NaN for None
@@ -119,8 +119,8 @@ class ObservationTable:
 
 
 @cache
-def _canonical(condition: str) -> str:
-    """A condition in the form of `condition_text`; a table has few different ones."""
+def canonical(condition: str) -> str:
+    """The text of a condition in the form of `condition_text`; a table has few different ones."""
     return condition_text(read_condition(condition))
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 from seedbed.statistics.claims import Check, Claim, StatedSettings
 from seedbed.statistics.decisions import ALPHA, NO_SEEDS, Decision, Outcome, seeds_needed
-from seedbed.statistics.explanations import explanation, possible_words, recipes_words
+from seedbed.statistics.explanations import explanation, recipes_words
 from seedbed.statistics.observed import ObservationKey, ObservationTable
 from seedbed.statistics.questions import Question, questions
 
@@ -44,8 +44,7 @@ class Verdict:
         n: The number of seeds; 0 if the number depends on no seed.
         expected: What the number should be, with its margin, in words.
         seeds_needed: For an undecided claim, about how many seeds would decide it, see `decisions.seeds_needed`.
-        possible: What the present number of seeds could decide about a claim on a share of seeds, in words; empty
-            for any other claim.
+        possible: What the present number of seeds could decide about a share of seeds; None for any other claim.
         by_construction: Whether the claim holds because of how we built it, and is no evidence.
         chance: Whether other seeds could have led to another decision.
         compatible: Whether it is reproduced because a stated value lies in our prediction interval. A value that
@@ -66,7 +65,7 @@ class Verdict:
     n: int = 0
     expected: str = ""
     seeds_needed: int | None = None
-    possible: str = ""
+    possible: tuple[Outcome, ...] | None = None
     by_construction: bool = False
     chance: bool = False
     compatible: bool = False
@@ -83,7 +82,9 @@ class Verdict:
     def row(self) -> dict[str, object]:
         """The verdict as a row of the table of verdicts; its evidence is a list of keys as mappings."""
         values: dict[str, object] = {field.name: getattr(self, field.name) for field in fields(self)}
-        return values | {"same_as": list(self.same_as), "evidence": [key._asdict() for key in self.evidence]}
+        possible = None if self.possible is None else list(self.possible)
+        lists = {"same_as": list(self.same_as), "evidence": [key._asdict() for key in self.evidence]}
+        return values | lists | {"possible": possible}
 
 
 def verdicts(
@@ -221,7 +222,7 @@ def _check_verdict(name: str, claim: Claim, judged: Sequence[Judgement]) -> Verd
         n=judgement.question.n,
         expected=judgement.question.expected,
         seeds_needed=needed,
-        possible=possible_words(judgement.possible) if any(one.limits for one in asked) else "",
+        possible=tuple(sorted(judgement.possible)) if any(one.limits for one in asked) else None,
         by_construction=claim.by_construction,
         chance=any(one.chance for one in asked),
         compatible=outcome == "reproduced" and any(one.chance and one.has_stated_value for one in asked),

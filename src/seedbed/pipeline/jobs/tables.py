@@ -230,12 +230,12 @@ def _write_verdicts(path: Path, rows: list[dict[str, Any]], own: str) -> None:
     import pyarrow as pa
 
     cell = pa.struct([(name, pa.string()) for name in ("study", "run", "metric", "condition")])
-    words = ["id", "outcome", "explanation", "expected", "possible", "reference"]
+    words = ["id", "outcome", "explanation", "expected", "reference"]
     kinds = dict.fromkeys(words, pa.string()) | dict.fromkeys(["estimate", "low", "high", "level"], pa.float64())
     kinds |= dict.fromkeys(["n", "seeds_needed", "reference_n"], pa.int64())
     kinds |= dict.fromkeys(["by_construction", "chance"], pa.bool_())
     kinds["compatible"] = pa.bool_()
-    kinds |= {"same_as": pa.list_(pa.string()), "evidence": pa.list_(cell)}
+    kinds |= {"possible": pa.list_(pa.string()), "same_as": pa.list_(pa.string()), "evidence": pa.list_(cell)}
     storage.write_table(path, pa.Table.from_pylist(rows, pa.schema(list(kinds.items()))), own)
 
 
