@@ -24,6 +24,7 @@ from seedbed.building.snakemake_process import Snakemake, Stop
 from seedbed.configuration.configuration import Configuration, overrides
 from seedbed.configuration.schema import whole_number
 from seedbed.configuration.yaml import ConfigError
+from seedbed.pipeline import reference_files
 from seedbed.pipeline.jobs.job import RESULTS, is_pending
 from seedbed.pipeline.plan import Plan, check
 from seedbed.pipeline.rehearsal import rehearse
@@ -128,7 +129,7 @@ def _make(plan: Plan, snakemake: Snakemake) -> int:
     rehearse(plan)
     for part in RESULTS.rglob(".*.part"):  # of a job that was killed while it wrote
         part.unlink()
-    guesses = Durations(_guesses(plan), _START, read_durations(DURATIONS))
+    guesses = Durations(_guesses(plan), _START, known_durations(plan.configuration))
     progress = Progress(snakemake.cores, time.monotonic() - snakemake.stop.paused, guesses)
     code = _run(snakemake, progress, plan.stale())
     if code and snakemake.stop.code:
@@ -143,6 +144,15 @@ def _make(plan: Plan, snakemake: Snakemake) -> int:
     if code and PAGE in plan.stale():
         print(f"Until then {PAGE} shows an earlier build.", file=sys.stderr)
     return code
+
+
+def known_durations(configuration: Configuration) -> dict[str, float]:
+    """The seconds of each kind of job in earlier builds here, and else in the build of the reference.
+
+    That was of whole studies, so that a quick build has nothing from it.
+    """
+    reference = {} if configuration.quick else read_durations(configuration.root / reference_files.DURATIONS)
+    return reference | read_durations(DURATIONS)
 
 
 def _guesses(plan: Plan) -> dict[str, float]:

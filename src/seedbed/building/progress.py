@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -167,9 +167,9 @@ def read_durations(path: Path) -> dict[str, float]:
         return {}
 
 
-def write_durations(path: Path, durations: Mapping[str, list[float]]) -> None:
-    """Add the mean seconds of each kind of this build to those of earlier ones."""
-    new = {kind: round(sum(seconds) / len(seconds), 3) for kind, seconds in durations.items()}
+def write_durations(path: Path, durations: Mapping[str, Sequence[float]]) -> None:
+    """Add the mean seconds of each kind of a build to those of earlier ones."""
+    new = {kind: round(sum(seconds) / len(seconds), 1) for kind, seconds in durations.items()}
     storage.write_text(path, json.dumps(read_durations(path) | new, indent=0, sort_keys=True) + "\n")
 
 

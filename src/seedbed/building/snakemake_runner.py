@@ -163,8 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with SnakemakeApi(settings.output) as snakemake:
         logger.addHandler(records)
         try:
-            resources = ResourceSettings(cores=chosen.cores)
-            _execute(snakemake, settings, resources, ConfigSettings(config=config), records)
+            _execute(snakemake, settings, chosen.cores, ConfigSettings(config=config), records)
         except Exception as error:
             if isinstance(error, OSError):
                 error.filename = error.filename or str(Path(".snakemake").resolve())
@@ -182,7 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _execute(
     snakemake: SnakemakeApi,
     settings: Settings,
-    resources: ResourceSettings,
+    cores: int,
     config: ConfigSettings,
     records: RecordWriter,
 ) -> None:
@@ -190,7 +189,10 @@ def _execute(
 
     def workflow() -> WorkflowApi:
         return snakemake.workflow(
-            resources, config_settings=config, storage_settings=_STORAGE, snakefile=ROOT / "Snakefile"
+            ResourceSettings(cores=cores),  # its own one: to unlock sets the number to 1
+            config_settings=config,
+            storage_settings=_STORAGE,
+            snakefile=ROOT / "Snakefile",
         )
 
     # This build holds the kernel's lock of this folder, so Snakemake's own lock is a leftover of a killed build.

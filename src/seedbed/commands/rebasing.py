@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from seedbed.building.build import build
+from seedbed.building.build import DURATIONS, build
+from seedbed.building.progress import read_durations, write_durations
 from seedbed.commands.checking import line
 from seedbed.configuration.configuration import Configuration, overrides
 from seedbed.observations import DEMONSTRATIONS, Row
@@ -34,6 +35,8 @@ def rebase(config: Sequence[str], study: str, cores: str, root: Path) -> int:
     for name, rows in parts.items():
         if rows:
             _write(name, rows, made)
+    took = {kind: [seconds] for kind, seconds in read_durations(DURATIONS).items()}
+    write_durations(reference_files.DURATIONS, took)
     return 0
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 WATCHED = Path("config") / "watched.yaml"
 FOLDER = Path("results") / "reference"
 SENTINELS = FOLDER / "sentinels.parquet"
+#: How long each kind of job took where the references were made; a first build tells the time left by them.
+DURATIONS = FOLDER / "durations.json"
 _ENVIRONMENT = "environment"
 
 
