@@ -89,6 +89,15 @@ def test_the_results_that_are_named_are_made_again(folder: Path) -> None:
     assert {kind for _, kind in records[0]["jobs"]} == {"good", "all"}
 
 
+def test_a_build_after_a_killed_one_uses_as_many_cores_as_it_may(folder: Path) -> None:
+    (folder / ".snakemake/locks").mkdir(parents=True)
+    (folder / ".snakemake/locks/0.output.lock").write_text(f"{folder}/a.txt\n", encoding="utf-8")
+    _, records, printed = run(folder, "--cores=2")
+    assert "Provided cores: 2\n" in printed
+    assert {"event": "steps", "done": 1, "all": 3} in records
+    assert not list((folder / ".snakemake/locks").glob("*"))
+
+
 def test_a_snakefile_that_cannot_be_read_is_an_error_with_its_place(folder: Path) -> None:
     (folder / "Snakefile").write_text("rule all:\n    inputs: 'a'\n", encoding="utf-8")
     code, records, _ = run(folder)
