@@ -40,6 +40,8 @@ GROUPS = 16
 
 #: The study of the rows of demonstrations, which belong to no study; their run is the name of the demonstration.
 DEMONSTRATIONS = "demonstrations"
+#: What verdicts on times are called: they are kept apart, since no other build has the same.
+TIMINGS = "timings"
 
 
 @dataclass(frozen=True)

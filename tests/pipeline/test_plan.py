@@ -167,6 +167,14 @@ claims:
     says: On a demonstration alone.
     section: "1"
     fact: {garden-facts: {vocabulary: 100}}
+  notes:fast:
+    says: On a time.
+    section: "1"
+    check: {kind: bound, of: {study: demonstrations, run: attention-speed, metric: loop_ratio}, at_least: 100}
+  notes:faster:
+    says: The same again.
+    section: "1"
+    same_as: ["notes:fast"]
   notes:elsewhere:
     says: On a study that is not built now.
     section: "1"
@@ -192,6 +200,21 @@ def test_a_claim_is_judged_with_the_one_study_that_it_rests_on(claimed: Plan) ->
     assert claimed.demonstration("garden-facts") in found["garden"][1]
     assert claimed.demonstration("farm-facts") not in found["garden"][1]
     assert found["demonstrations"][0] == ["notes:fact"]
+    assert found["timings"][0] == ["notes:fast", "notes:faster"]
+
+
+def test_what_is_measured_in_seconds_is_kept_apart(claimed: Plan) -> None:
+    timed = claimed.demonstration("attention-speed")
+    assert timed.outputs == (Path("results/timings/attention-speed.parquet"),)
+    assert timed in claimed.timings.inputs
+    assert timed not in claimed.observations.parts
+    assert "notes:fast" not in claimed.verdicts.claims
+    assert {name for one in claimed.all_verdicts for name in one.claims} == claimed.claims.claims.keys()
+    readers = [job for job in claimed.jobs if timed in job.inputs]
+    assert [job.outputs[0].name for job in readers if job not in claimed.pages] == [
+        "timings.parquet",
+        "timings.parquet",
+    ]
 
 
 def test_a_claim_file_that_means_nothing_stops_no_training(claimed: Plan) -> None:

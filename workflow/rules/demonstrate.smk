@@ -1,4 +1,4 @@
-from seedbed.pipeline.jobs.demonstration import Demonstration
+from seedbed.pipeline.jobs.demonstration import Demonstration, TimedDemonstration
 
 
 rule demonstrate:
@@ -12,5 +12,22 @@ rule demonstrate:
         ENVIRONMENT
     params:
         fingerprint=fingerprint_of(Demonstration),
+    shell:
+        COMPUTE
+
+
+# Takes all cores, so that nothing runs beside it.
+rule time:
+    input:
+        inputs_of(TimedDemonstration),
+    output:
+        TimedDemonstration.OUTPUTS,
+    log:
+        "results/logs/time/{topic}.log",
+    conda:
+        ENVIRONMENT
+    threads: workflow.cores
+    params:
+        fingerprint=fingerprint_of(TimedDemonstration),
     shell:
         COMPUTE

@@ -6,7 +6,6 @@ values. It shows the steps done and the time left and, at the end, how long each
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import statistics
@@ -18,6 +17,7 @@ from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from seedbed import timer
 from seedbed.building.locking import hold_build
 from seedbed.building.progress import Display, Durations, Progress, read_durations, write_durations
 from seedbed.building.snakemake_process import Snakemake, Stop
@@ -72,8 +72,8 @@ def build(config: Sequence[str], cores: str, root: Path) -> int:
 
 
 def _count_cores(cores: str) -> int:
-    if cores == "all":  # those that this process may use, where the system says it
-        return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    if cores == "all":
+        return timer.cores()
     if not (cores.isascii() and cores.isdigit() and int(cores) > 0):
         raise ConfigError(f"--cores {cores}: expected all or a whole number from 1")
     return int(cores)
@@ -89,7 +89,7 @@ def _build(config: Sequence[str], cores: int, stop: Stop, root: Path) -> int:
             with hold_build() as lock:
                 if code := _make(plan, Snakemake(config, cores, lock, stop, root)):
                     return code
-        for line in _verdict_lines(plan.verdicts.read()):
+        for line in _verdict_lines([row for one in plan.all_verdicts for row in one.read()]):
             print(line)
         print(f"The first page: {PAGE.resolve()}")
         return 0

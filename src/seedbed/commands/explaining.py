@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from seedbed.configuration.yaml import ConfigError
 from seedbed.messages import nearest
 from seedbed.observations import Scalar
+from seedbed.pipeline.jobs.tables import rows_of
 from seedbed.pipeline.plan import Plan
 from seedbed.statistics.explanations import possible_words
 from seedbed.statistics.numbers import seeds_text
@@ -28,8 +29,8 @@ def explain(plan: Plan, name: str) -> str:
     if name not in claims:
         raise ConfigError(f"claim {name}: {nearest(name, [*claims, *excluded])}")
     claim = claims[name]
-    verdict = next(row for row in plan.verdicts.read() if row["id"] == name)
-    observed = plan.observations.read().to_pylist()
+    verdict = next(row for one in plan.all_verdicts for row in one.read() if row["id"] == name)
+    observed = [*plan.observations.read().to_pylist(), *rows_of(plan.timed)]
     rewritten = claim.rewritten and f"Rewritten after the first build, {claim.rewritten}"
     head = filter(None, [name, f"Section {claim.section}: {claim.says}", claim.reading, rewritten])
     found = f"{str(verdict['outcome']).capitalize()}: {verdict['explanation']}"

@@ -33,7 +33,7 @@ def plan() -> Plan:
 def names(own: Plan) -> list[tuple[str, str]]:
     """Every (study, run) of the plan that is measured, and every demonstration."""
     measured = [(one.study, one.run) for one in own.measurements]
-    return list(dict.fromkeys(measured)) + [(DEMONSTRATIONS, one.name) for one in own.demonstrations]
+    return list(dict.fromkeys(measured)) + [(DEMONSTRATIONS, one.name) for one in own.repeatable]
 
 
 def environment() -> dict[str, str]:
@@ -49,7 +49,7 @@ def measure(own: Plan, study: str, run: str) -> list[Row]:
     """
     parts: list[Measurement | Demonstration] = [
         *(one for one in own.measurements if (one.study, one.run) == (study, run)),
-        *(one for one in own.demonstrations if (DEMONSTRATIONS, one.name) == (study, run)),
+        *(one for one in own.repeatable if (DEMONSTRATIONS, one.name) == (study, run)),
     ]
     _compute(parts)
     tables = [storage.read_table(part.outputs[0]).to_pylist() for part in parts]

@@ -24,9 +24,9 @@ from seedbed.statistics.claims import Name, Sentence, Word
 
 PLACE = "config/demonstrations.yaml"
 #: What a demonstration may need besides its options.
-NEEDS = ("language", "task", "networks", "objectives", "rng")
-#: What is drawn from the streams of a seed: a demonstration that needs one of these is repeated.
-DRAWN = ("networks", "rng")
+NEEDS = ("language", "task", "networks", "objectives", "rng", "timer")
+#: What differs from seed to seed, or from time to time: a demonstration that needs one of these is repeated.
+REPEATED = ("networks", "rng", "timer")
 _NAME = "^[a-z][a-z0-9-]*$"
 
 Options = dict[StrictStr, Any]
@@ -80,8 +80,13 @@ class Demonstration(_Strict):
 
     @property
     def repeated(self) -> bool:
-        """Whether it draws, so that it is repeated over seeds."""
-        return any(need in DRAWN for need in needs(self.kind))
+        """Whether it draws or takes times, so that it is repeated over seeds."""
+        return any(need in REPEATED for need in needs(self.kind))
+
+    @property
+    def timed(self) -> bool:
+        """Whether it takes times, which no other build has again."""
+        return "timer" in needs(self.kind)
 
 
 def read_demonstrations(root: Path) -> dict[str, Demonstration]:
@@ -157,7 +162,7 @@ def _check_needs(entry: Demonstration, place: str) -> None:
         if need not in needed and getattr(entry, key):
             wrong.append(f"{place}: {key}: {entry.kind} needs no {need}; delete the key")
     if entry.seeds and not entry.repeated:
-        wrong.append(f"{place}: seeds: {entry.kind} draws nothing, so it is not repeated; delete the key")
+        wrong.append(f"{place}: seeds: {entry.kind} draws nothing and takes no times; delete the key")
     if wrong:
         raise ConfigError("\n".join(wrong))
 

@@ -6,7 +6,7 @@ workflow must be quick: nothing here imports torch or pandas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -19,11 +19,11 @@ from seedbed.configuration.schema import Study, Values, whole_number
 from seedbed.configuration.studies import tuning_runs
 from seedbed.configuration.validation import together
 from seedbed.configuration.yaml import ConfigError
-from seedbed.observations import DEMONSTRATIONS
+from seedbed.observations import DEMONSTRATIONS, TIMINGS
 from seedbed.pipeline import guarding, storage
 from seedbed.pipeline.fingerprint import digest
 from seedbed.pipeline.jobs.corpus import Corpus
-from seedbed.pipeline.jobs.demonstration import Demonstration
+from seedbed.pipeline.jobs.demonstration import Demonstration, TimedDemonstration
 from seedbed.pipeline.jobs.job import Job, JobError, is_pending
 from seedbed.pipeline.jobs.measurement import Measurement, ReferenceRun
 from seedbed.pipeline.jobs.pages import ClaimsPage, DemonstrationsPage, IndexPage, Page, Shown, StudyPage
@@ -96,6 +96,16 @@ class Plan:
         return tuple(self.demonstration(name) for name in self.configuration.demonstrations)
 
     @cached_property
+    def timed(self) -> tuple[TimedDemonstration, ...]:
+        """The demonstrations that take times."""
+        return tuple(one for one in self.demonstrations if isinstance(one, TimedDemonstration))
+
+    @cached_property
+    def repeatable(self) -> tuple[Demonstration, ...]:
+        """The other ones, which find the same in every build."""
+        return tuple(one for one in self.demonstrations if one not in self.timed)
+
+    @cached_property
     def corpora(self) -> tuple[Corpus, ...]:
         """Every corpus that a training or a measurement reads."""
         jobs: tuple[Job, ...] = (*self.measurements, *self.trainings)
@@ -105,7 +115,7 @@ class Plan:
     @cached_property
     def observations(self) -> Observations:
         """The table of all observations."""
-        return Observations((*self.measurements, *self.demonstrations))
+        return Observations((*self.measurements, *self.repeatable))
 
     @cached_property
     def study_verdicts(self) -> tuple[StudyVerdicts, ...]:
@@ -113,35 +123,46 @@ class Plan:
         parts: dict[str, tuple[Measurement | Demonstration, ...]] = {
             study: self.measurements_of(study) for study in self.configuration.studies
         }
-        parts[DEMONSTRATIONS] = self.demonstrations
-        homes, found = _homes(self.claims.claims), []
+        parts |= {DEMONSTRATIONS: self.repeatable, TIMINGS: self.timed}
+        homes, found = _homes(self.claims.claims, {one.name for one in self.timed}), []
         for study, members in parts.items():
             claims = {name: one for name, one in self.claims.claims.items() if homes.get(name) == study}
-            more = () if study == DEMONSTRATIONS else self.demonstrations
+            more = () if study == DEMONSTRATIONS else self.repeatable
             named = {run for one in claims.values() for operand in one.operands for run in operand.runs}
             members += tuple(one for one in more if one.name in named)
             if claims:
-                known = (claims, self._settings, self.rebuilt, self.references)
+                known = (claims, self._settings, self.rebuilt, {} if study == TIMINGS else self.references)
                 found.append(StudyVerdicts(study, members, *known, not self.configuration.quick))
         return tuple(found)
 
     @cached_property
     def verdicts(self) -> Verdicts:
-        """All verdicts."""
+        """The verdicts that every build on this machine finds again: all but those on times."""
+        timed = self.timed_verdicts.claims if self.timed_verdicts else {}
         return Verdicts(
-            self.study_verdicts,
+            tuple(one for one in self.study_verdicts if one.study != TIMINGS),
             self.observations,
-            self.claims.claims,
+            {name: claim for name, claim in self.claims.claims.items() if name not in timed},
             self._settings,
             self.rebuilt,
             self.references,
             not self.configuration.quick,
         )
 
+    @property
+    def timed_verdicts(self) -> StudyVerdicts | None:
+        """The verdicts on times; None where no claim is about them."""
+        return next((one for one in self.study_verdicts if one.study == TIMINGS), None)
+
+    @property
+    def all_verdicts(self) -> tuple[Verdicts | StudyVerdicts, ...]:
+        """The tables that together hold a verdict for each claim."""
+        return (self.verdicts, *([self.timed_verdicts] if self.timed_verdicts else []))
+
     @cached_property
     def timings(self) -> Timings:
-        """The cost of every training."""
-        return Timings(self.trainings)
+        """Everything that is measured in seconds or bytes."""
+        return Timings(self.trainings, self.timed)
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -156,17 +177,19 @@ class Plan:
     @cached_property
     def pages(self) -> tuple[Page, ...]:
         """Every page, the index last: it needs the results of all studies."""
-        verdicts = {one.study: one for one in self.study_verdicts}
+        verdicts, everything = {one.study: one for one in self.study_verdicts}, self.all_verdicts
         studies = [
             StudyPage(study, self.shown, self.measurements_of(study), verdicts.get(study))
             for study in self.configuration.studies
         ]
-        demonstrations = DemonstrationsPage(self.shown, verdicts.get(DEMONSTRATIONS))
+        demonstrations = DemonstrationsPage(
+            self.shown, tuple(one for one in self.study_verdicts if one.study in (DEMONSTRATIONS, TIMINGS))
+        )
         return (
             *studies,
             *([demonstrations] if self.demonstrations else []),
-            ClaimsPage(self.shown, self.observations, self.verdicts, self.claims),
-            IndexPage(self.shown, self.observations, self.verdicts, self.claims, self.timings, self.comparison),
+            ClaimsPage(self.shown, self.observations, everything, self.claims),
+            IndexPage(self.shown, self.observations, everything, self.claims, self.timings, self.comparison),
         )
 
     @cached_property
@@ -269,7 +292,8 @@ class Plan:
             source = self.language(entry.language)
         elif entry.task:
             source = TaskSource(entry.task.task, entry.task.options)
-        return Demonstration(name, entry, source, self.configuration.demonstration_seeds(name))
+        job = TimedDemonstration if entry.timed else Demonstration
+        return job(name, entry, source, self.configuration.demonstration_seeds(name))
 
     # What is needed besides observations.
 
@@ -337,9 +361,9 @@ def fingerprint_of(jobs: list[Job]) -> str:
     return jobs[0].fingerprint if len(jobs) == 1 else digest(sorted(job.fingerprint for job in jobs))
 
 
-def _homes(claims: Mapping[str, Claim]) -> dict[str, str]:
+def _homes(claims: Mapping[str, Claim], timed: Collection[str]) -> dict[str, str]:
     """The study that a claim rests on, alone or with demonstrations; no entry for a claim on several studies."""
-    found = {name: home for name, claim in claims.items() if (home := _home(claim))}
+    found = {name: home for name, claim in claims.items() if (home := _home(claim, timed))}
     for name, claim in claims.items():
         if claim.same_as:
             homes = {found.get(other, "") for other in claim.same_as}
@@ -348,8 +372,11 @@ def _homes(claims: Mapping[str, Claim]) -> dict[str, str]:
     return found
 
 
-def _home(claim: Claim) -> str:
-    """The one study that a claim with a check or a setting rests on; empty without."""
+def _home(claim: Claim, timed: Collection[str]) -> str:
+    """The one study that a claim with a check or a setting rests on, or `TIMINGS`; empty without."""
+    demonstrated = {run for one in claim.operands if one.study == DEMONSTRATIONS for run in one.runs}
+    if not demonstrated.isdisjoint(timed):
+        return TIMINGS
     studies = {one.study for one in claim.operands} | ({claim.setting.study} if claim.setting else set())
     own = studies - {DEMONSTRATIONS} or studies
     return own.pop() if len(own) == 1 else ""

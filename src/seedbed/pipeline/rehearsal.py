@@ -49,7 +49,7 @@ def rehearse(plan: Plan) -> None:
         ConfigError: a training, an evaluation or a figure fails, or nothing measures what a claim is about; it
             lists everything that is wrong.
     """
-    parts = plan.observations.parts
+    parts = (*plan.observations.parts, *plan.timed)
     fresh = [one for one in parts if is_pending(one)]
     measured = {one: rows_of([one]) for one in parts if one not in fresh}
     small = Plan(_shortened(plan, fresh))
@@ -61,7 +61,7 @@ def rehearse(plan: Plan) -> None:
         together(partial(_check_seeds_differ, one, plan, small) for one in small.trainings)
         together(partial(_compute, jobs) for jobs in _by_evaluation(small.measurements))
         together(partial(_compute, [job]) for job in small.demonstrations)
-        measured |= {one: rows_of([one]) for one in small.observations.parts}
+        measured |= {one: rows_of([one]) for one in (*small.observations.parts, *small.timed)}
     table = gather({one.place: rows for one, rows in measured.items()})
     if any(map(is_pending, plan.tables)):  # else claims and watched numbers are as they were checked
         check_measured(_wanted(plan), list(_seen(measured)), plan.configuration)

@@ -20,6 +20,7 @@ from seedbed.pipeline.jobs.training import network, objective
 from seedbed.pipeline.noise import noise
 from seedbed.pipeline.table import kept_rows, seed_path, write_rows
 from seedbed.randomness import stream
+from seedbed.timer import Timer
 
 if TYPE_CHECKING:
     from torch import nn
@@ -114,6 +115,8 @@ class Demonstration:
 
     def _argument(self, need: str, seed: int | None) -> object:
         """The argument for one of its needs, made anew for each stream."""
+        if need == "timer":
+            return Timer()
         if need == "rng":
             return stream(self._drawn_by(seed), f"demonstration {self.name}")
         assert self.source, f"{self.place}: the configuration sees to it that {need} has a source"
@@ -139,3 +142,10 @@ class Demonstration:
     def _drawn_by(self, seed: int | None) -> int:
         assert seed is not None, f"{self.place}: the configuration repeats what draws over seeds"
         return seed
+
+
+@dataclass(frozen=True, eq=False)
+class TimedDemonstration(Demonstration):
+    """Job: a demonstration that takes times. Nothing runs beside it, and its rows go to the table of timings."""
+
+    OUTPUTS = ("results/timings/{topic}.parquet",)

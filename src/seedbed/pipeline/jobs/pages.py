@@ -14,7 +14,7 @@ from seedbed.configuration.configuration import ROOT, Configuration
 from seedbed.observations import DEMONSTRATIONS
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import REPORTING, fingerprint
-from seedbed.pipeline.jobs.demonstration import Demonstration
+from seedbed.pipeline.jobs.demonstration import Demonstration, TimedDemonstration
 from seedbed.pipeline.jobs.job import Job
 from seedbed.pipeline.jobs.measurement import Measurement
 from seedbed.pipeline.jobs.tables import Comparison, Observations, StudyVerdicts, Timings, Verdicts, rows_of
@@ -51,6 +51,11 @@ class Shown:
         titles = {name: study.title for name, study in self.configuration.studies.items()}
         full = self.configuration.full_demonstrations and all(map(self.configuration.full, titles))
         return Site(titles, bool(self.demonstrations), TEMPLATES, full)
+
+    @property
+    def timed(self) -> tuple[Demonstration, ...]:
+        """The demonstrations that take times, whose rows are not in the one table."""
+        return tuple(one for one in self.demonstrations if isinstance(one, TimedDemonstration))
 
     def study(self, name: str) -> ShownStudy:
         """A study as a page shows it."""
@@ -141,6 +146,10 @@ def _frame(parts: Iterable[Measurement | Demonstration]) -> pd.DataFrame:
     return frame
 
 
+def _read(verdicts: Iterable[Verdicts | StudyVerdicts]) -> list[dict[str, object]]:
+    return [row for one in verdicts for row in one.read()]
+
+
 @dataclass(frozen=True, eq=False)
 class StudyPage:
     """Job: the page of one study.
@@ -208,20 +217,20 @@ class DemonstrationsPage:
 
     Attributes:
         shown: What the configuration says of them.
-        verdicts: The verdicts on them; None where no claim rests on them alone.
+        verdicts: The verdicts that rest on them alone.
     """
 
     OUTPUTS = (f"results/report/{DEMONSTRATIONS}.html",)
 
     shown: Shown
-    verdicts: StudyVerdicts | None
+    verdicts: tuple[StudyVerdicts, ...]
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="the page of demonstrations", init=False)
 
     @property
     def inputs(self) -> tuple[Job, ...]:
         """The demonstrations and the verdicts on them."""
-        return (*self.shown.demonstrations, *([self.verdicts] if self.verdicts else []))
+        return (*self.shown.demonstrations, *self.verdicts)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -238,7 +247,8 @@ class DemonstrationsPage:
         from seedbed.reporting.pages.demonstrations import build
         from seedbed.reporting.verdict_tables import Judged
 
-        judged = Judged(self.verdicts.claims, self.verdicts.read(), {}) if self.verdicts else Judged({}, [], {})
+        claims = {name: claim for one in self.verdicts for name, claim in one.claims.items()}
+        judged = Judged(claims, _read(self.verdicts), {})
         observations = _frame(self.shown.demonstrations)
         text = build(self.shown.site, self.shown.shown_demonstrations, observations, judged, self.fingerprint)
         storage.write_page(self.outputs[0], text)
@@ -251,7 +261,7 @@ class ClaimsPage:
     Attributes:
         shown: What the configuration says of the studies.
         observations: The one table.
-        verdicts: All verdicts.
+        verdicts: The tables that hold all verdicts.
         claims: All claims.
     """
 
@@ -259,7 +269,7 @@ class ClaimsPage:
 
     shown: Shown
     observations: Observations
-    verdicts: Verdicts
+    verdicts: tuple[Verdicts | StudyVerdicts, ...]
     claims: Claims
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="the page of claims", init=False)
@@ -267,7 +277,7 @@ class ClaimsPage:
     @property
     def inputs(self) -> tuple[Job, ...]:
         """The tables."""
-        return (self.observations, self.verdicts)
+        return (self.observations, *self.verdicts, *self.shown.timed)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -289,11 +299,19 @@ class ClaimsPage:
             self.shown.site,
             self.shown.studies,
             self.shown.shown_demonstrations,
-            self.observations.read().to_pandas(integer_object_nulls=True),
-            Judged(self.claims.claims, self.verdicts.read(), self.claims.excluded),
+            self._measured(),
+            Judged(self.claims.claims, _read(self.verdicts), self.claims.excluded),
             self.fingerprint,
         )
         storage.write_page(self.outputs[0], text)
+
+    def _measured(self) -> pd.DataFrame:
+        """The one table, with the times that demonstrations took."""
+        import pyarrow as pa
+
+        table = pa.concat_tables([self.observations.read(), observation_table(rows_of(self.shown.timed))])
+        frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
+        return frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +321,7 @@ class IndexPage:
     Attributes:
         shown: What the configuration says of the studies.
         observations: The one table.
-        verdicts: All verdicts.
+        verdicts: The tables that hold all verdicts.
         claims: All claims.
         timings: What the trainings cost.
         comparison: This build beside the reference.
@@ -313,7 +331,7 @@ class IndexPage:
 
     shown: Shown
     observations: Observations
-    verdicts: Verdicts
+    verdicts: tuple[Verdicts | StudyVerdicts, ...]
     claims: Claims
     timings: Timings
     comparison: Comparison
@@ -323,7 +341,7 @@ class IndexPage:
     @property
     def inputs(self) -> tuple[Job, ...]:
         """The tables."""
-        return (self.observations, self.verdicts, self.timings, self.comparison)
+        return (self.observations, *self.verdicts, self.timings, self.comparison)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -346,7 +364,7 @@ class IndexPage:
             self.shown.studies,
             self.observations.read().to_pandas(integer_object_nulls=True),
             timings.to_pandas(integer_object_nulls=True),
-            Judged(self.claims.claims, self.verdicts.read(), {}),
+            Judged(self.claims.claims, _read(self.verdicts), {}),
             self.comparison.read(),
             provenance(self._fingerprints(), timings),
             self.fingerprint,
@@ -357,7 +375,7 @@ class IndexPage:
         own = {"this page": self.fingerprint, "table of observations": self.observations.fingerprint}
         return (
             own
-            | {"verdicts": self.verdicts.fingerprint}
+            | {one.outputs[0].stem: one.fingerprint for one in self.verdicts}
             | {
                 one.outputs[0].relative_to("results/observations").with_suffix("").as_posix(): one.fingerprint
                 for one in self.observations.parts

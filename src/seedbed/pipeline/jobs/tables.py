@@ -14,7 +14,7 @@ from seedbed.configuration.yaml import ConfigError
 from seedbed.observations import Row
 from seedbed.pipeline import reference_files, storage
 from seedbed.pipeline.fingerprint import REPORTING, digest, fingerprint
-from seedbed.pipeline.jobs.demonstration import Demonstration
+from seedbed.pipeline.jobs.demonstration import Demonstration, TimedDemonstration
 from seedbed.pipeline.jobs.job import Job
 from seedbed.pipeline.jobs.measurement import Measurement
 from seedbed.pipeline.jobs.training import Training
@@ -80,8 +80,8 @@ class StudyVerdicts:
     """Job: judge the claims that rest on one study alone, as soon as that study is measured.
 
     Attributes:
-        study: The study, or ``demonstrations``.
-        parts: Its measurements, or all demonstrations.
+        study: The study, or ``demonstrations``, or ``timings``.
+        parts: Its measurements, or the demonstrations that take no times, or those that do.
         claims: The claims by id, with all that they repeat.
         settings: What the configuration says at each path of a ``setting`` claim, by id.
         rebuilt: The studies whose language is a reconstruction.
@@ -246,33 +246,35 @@ def _read_verdicts(path: Path, own: str) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Timings:
-    """Job: gather the cost of every training.
+    """Job: gather everything that is measured in seconds or bytes.
 
     Attributes:
-        trainings: All trainings.
+        trainings: All trainings, each with its cost.
+        timed: The demonstrations that take times.
     """
 
     OUTPUTS = ("results/timings.parquet",)
 
     trainings: tuple[Training, ...]
+    timed: tuple[TimedDemonstration, ...]
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="the table of timings", init=False)
     modules: tuple[str, ...] = field(default=(), init=False)
 
     @property
     def inputs(self) -> tuple[Job, ...]:
-        """All trainings."""
-        return self.trainings
+        """All trainings and timed demonstrations."""
+        return (*self.trainings, *self.timed)
 
     @cached_property
     def fingerprint(self) -> str:
-        """The hash of the trainings' fingerprints."""
-        return digest(_named(self.trainings))
+        """The hash of the inputs' fingerprints."""
+        return digest(_named(self.inputs))
 
     def compute(self) -> None:
         """Gather the rows."""
         tables = (storage.read_table(one.cost, one.fingerprint).to_pylist() for one in self.trainings)
-        write_rows(self.outputs[0], chain.from_iterable(tables), self.fingerprint)
+        write_rows(self.outputs[0], [*chain.from_iterable(tables), *rows_of(self.timed)], self.fingerprint)
 
     def read(self) -> pa.Table:
         """The stored table."""
