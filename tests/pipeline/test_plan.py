@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from seedbed.configuration.claim_files import read_claims
 from seedbed.configuration.configuration import ROOT, Configuration
 from seedbed.configuration.yaml import ConfigError
 from seedbed.evaluations import perplexity
 from seedbed.pipeline.fingerprint import closure
 from seedbed.pipeline.jobs.corpus import Corpus
 from seedbed.pipeline.jobs.job import Job, JobError
+from seedbed.pipeline.jobs.pages import LecturePage
 from seedbed.pipeline.jobs.training import Training
+from seedbed.pipeline.lectures import lectures
 from seedbed.pipeline.plan import Plan, check
 
 STUDY = """
@@ -201,6 +204,38 @@ def test_a_claim_is_judged_with_the_one_study_that_it_rests_on(claimed: Plan) ->
     assert claimed.demonstration("farm-facts") not in found["garden"][1]
     assert found["demonstrations"][0] == ["notes:fact"]
     assert found["timings"][0] == ["notes:fast", "notes:faster"]
+
+
+def test_a_lecture_has_a_page_of_the_demonstrations_that_its_claims_rest_on(claimed: Plan) -> None:
+    pages = {one.outputs[0].stem: one.lecture.claims for one in claimed.pages if isinstance(one, LecturePage)}
+    assert pages["lecture-notes"] == {
+        "garden-facts": ("notes:fact",),
+        "attention-speed": ("notes:fast", "notes:faster"),
+    }
+    assert set(pages["demonstrations"]) == set(claimed.configuration.demonstrations) - set(pages["lecture-notes"])
+
+
+def test_claims_beside_a_demonstration_are_in_the_order_of_their_sections(claimed: Plan) -> None:
+    path = claimed.configuration.root / "config/claims/notes.yaml"
+    more = """
+  notes:later:
+    says: In section ten.
+    section: "2.10"
+    fact: {farm-facts: {vocabulary: 100}}
+  notes:sooner:
+    says: In section nine.
+    section: "2.9"
+    fact: {farm-facts: {vocabulary: 100}}
+  notes:first:
+    says: In section one.
+    section: "1.4"
+    fact: {parity: {"largest_difference": 0}}
+"""
+    path.write_text(CLAIMS + more)
+    found = lectures(read_claims(claimed.configuration.root), ["farm-facts", "parity", "garden-facts"])
+    assert [one.page for one in found] == ["lecture-notes"]
+    assert found[0].claims["farm-facts"] == ("notes:sooner", "notes:later")
+    assert list(found[0].claims) == ["garden-facts", "parity", "farm-facts"]
 
 
 def test_what_is_measured_in_seconds_is_kept_apart(claimed: Plan) -> None:

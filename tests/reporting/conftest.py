@@ -290,7 +290,7 @@ def drawn() -> ModuleType:
 
 
 def site_of(*studies: ShownStudy) -> Site:
-    return Site({one.name: one.title for one in studies}, False, TEMPLATES)
+    return Site({one.name: one.title for one in studies}, {}, TEMPLATES)
 
 
 def build_site(

@@ -19,7 +19,7 @@ from seedbed.configuration.yaml import read
 from seedbed.observations import Observation, rows
 from seedbed.reporting.figures import Part, figure
 from seedbed.reporting.others import other_figures
-from seedbed.reporting.pages import claims, demonstrations, study
+from seedbed.reporting.pages import claims, lecture, study
 from seedbed.reporting.pages.site import Site
 from seedbed.reporting.panels.strips import strip
 from seedbed.reporting.results import Measure, Results, ShownDemonstration, ShownRun, ShownStudy
@@ -486,14 +486,14 @@ def test_a_page_of_a_study_is_the_same_whatever_other_studies_measured(drawn: Mo
     names, runs = ["garden", "recall"], (drawn.trained(), drawn.EXACT)
     table, _ = _tables(drawn, runs, names)
     own = table[table["study"] == "garden"]
-    one, site = drawn.study(*runs), Site({"garden": "The garden", "recall": "Recall"}, False, drawn.TEMPLATES)
+    one, site = drawn.study(*runs), Site({"garden": "The garden", "recall": "Recall"}, {}, drawn.TEMPLATES)
     pages = [study.build(site, one, (), rows, drawn.judged(), drawn.FINGERPRINT) for rows in (table, own)]
     assert pages[0] == pages[1]
 
 
 def test_a_study_cannot_have_the_name_of_another_page(drawn: ModuleType) -> None:
     with pytest.raises(ValueError, match=r"study claims: the page claims\.html is another"):
-        Site({"claims": "Claims"}, False, drawn.TEMPLATES)
+        Site({"claims": "Claims"}, {}, drawn.TEMPLATES)
 
 
 def test_figures_stand_under_the_headings_of_their_parts(
@@ -524,7 +524,7 @@ def test_the_example_of_the_documentation_builds(monkeypatch: pytest.MonkeyPatch
     module = ModuleType("example")
     exec(textwrap.dedent('    """The farm' + code), module.__dict__)
     monkeypatch.setattr("seedbed.reporting.sections.study_module", lambda study: module)
-    site = Site({"farm": "The farm"}, False, drawn.TEMPLATES)
+    site = Site({"farm": "The farm"}, {}, drawn.TEMPLATES)
     html = study.build(site, farm.STUDY, (), farm.observations(), Judged({}, [], {}), drawn.FINGERPRINT)
     page = drawn.Page(html)
     declared = [name for name in page.attribute("id", "figure") if ":metric-" not in name]
@@ -560,16 +560,30 @@ def _demonstrated(drawn: ModuleType) -> pd.DataFrame:
     return drawn.table(found)
 
 
+NOTES = "lecture-notes"
 DEMONSTRATED = (
-    ShownDemonstration("facts", "What is exactly true?", "Counted, not measured by [[run]]s."),
-    ShownDemonstration("streams", "How far do random numbers go?", "Drawn five times.", tuple(range(5))),
+    ShownDemonstration("facts", "What is exactly true?", "Counted, not measured by [[run]]s.", (), (NOTES,)),
+    ShownDemonstration("streams", "How far do random numbers go?", "Drawn five times.", tuple(range(5)), (NOTES,)),
+    ShownDemonstration("elsewhere", "What does another lecture show?", "Nothing here.", (), ("lecture-other",)),
 )
 
 
-def test_each_demonstration_has_its_question_its_lead_and_all_its_numbers(drawn: ModuleType) -> None:
-    site = Site({"garden": "The garden"}, True, drawn.TEMPLATES)
-    html = demonstrations.build(site, DEMONSTRATED, _demonstrated(drawn), Judged({}, [], {}), drawn.FINGERPRINT)
+@pytest.fixture
+def lecture_site(drawn: ModuleType) -> Site:
+    return Site({"garden": "The garden"}, {NOTES: "Notes of a lecture"}, drawn.TEMPLATES)
+
+
+def test_each_demonstration_has_its_question_its_lead_and_all_its_numbers(
+    drawn: ModuleType, lecture_site: Site
+) -> None:
+    topics: dict[str, tuple[str, ...]] = {"facts": (), "streams": ()}
+    nothing = Judged({}, [], {})
+    html = lecture.build(
+        lecture_site, NOTES, topics, DEMONSTRATED, _demonstrated(drawn), nothing, drawn.FINGERPRINT
+    )
     page = drawn.Page(html)
+    assert "Notes of a lecture" in page.text
+    assert "another lecture" not in page.text
     ids = page.attribute("id", "section")
     assert ids[:2] == ["demonstration:facts", "demonstration:streams"]
     assert "Counted, not measured by runs." in page.text
@@ -585,22 +599,27 @@ def test_each_demonstration_has_its_question_its_lead_and_all_its_numbers(drawn:
     assert numbers[1][1][4].strip() == "1.2000"
 
 
-def test_a_claim_on_a_demonstration_leads_to_its_numbers(drawn: ModuleType) -> None:
+def test_a_claim_on_a_demonstration_leads_to_its_numbers(drawn: ModuleType, lecture_site: Site) -> None:
     cell = drawn.LOSS._replace(study="demonstrations", run="facts", metric="vocabulary", condition="")
     one = Judged(
         {"objectives:a": drawn.claim("a")},
         [drawn.verdict("objectives:a", "reproduced", evidence=(cell,)).row()],
         {},
     )
-    site, table = Site({"garden": "The garden"}, True, drawn.TEMPLATES), _demonstrated(drawn)
-    page = drawn.Page(claims.build(site, [], DEMONSTRATED, table, one, drawn.FINGERPRINT))
-    assert {"#observation:demonstrations:facts:vocabulary:", "demonstrations.html#demonstration:facts"} < set(
+    table = _demonstrated(drawn)
+    page = drawn.Page(claims.build(lecture_site, [], DEMONSTRATED, table, one, drawn.FINGERPRINT))
+    assert {"#observation:demonstrations:facts:vocabulary:", "lecture-notes.html#demonstration:facts"} < set(
         page.attribute("href", "a")
     )
     (row,) = page.table("Observations that the claims rest on")
     assert (row["run"], row["mean"], row["shown in"]) == ("facts", "90", "The numbers of facts")
-    own = drawn.Page(demonstrations.build(site, DEMONSTRATED, table, one, drawn.FINGERPRINT))
+    topics = {"facts": ("objectives:a",)}
+    html = lecture.build(lecture_site, NOTES, topics, DEMONSTRATED, table, one, drawn.FINGERPRINT)
+    own = drawn.Page(html)
     assert "#demonstration:facts" in own.attribute("href", "a")
+    (beside,) = own.table("Claims: What is exactly true?")
+    assert "reproduced" in beside["outcome"]
+    assert "Of 1 claim" in own.text
 
 
 def test_a_figure_of_a_study_reads_a_demonstration_by_the_values_of_a_key(drawn: ModuleType) -> None:

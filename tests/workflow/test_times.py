@@ -71,7 +71,7 @@ def test_nothing_runs_beside_what_is_timed(timed: Project) -> None:
 
 
 def test_the_page_and_the_command_show_times_and_their_verdict(timed: Project) -> None:
-    page = (timed.root / "results/report/demonstrations.html").read_text(encoding="utf-8")
+    page = (timed.root / "results/report/lecture-objectives.html").read_text(encoding="utf-8")
     assert "Is a long sum slow?" in page
     assert "long ratio" in page
     assert "A long sum takes longer" in (timed.root / "results/report/claims.html").read_text(encoding="utf-8")

@@ -93,5 +93,6 @@ wildcard_constraints:
     run="[a-z][a-z0-9-]*",
     evaluation="[a-z][a-z0-9_-]*",
     topic="[a-z][a-z0-9-]*",
+    page="demonstrations|lecture-[a-z][a-z0-9-]*",
     split="validation|test",
     seed="[0-9]+",

@@ -1,13 +1,13 @@
 from seedbed.pipeline.jobs.pages import (
     ClaimsPage,
-    DemonstrationsPage,
     IndexPage,
+    LecturePage,
     StudyPage,
 )
 
 
 # `study_page` would match all of these addresses; a study with one of these names is an error.
-ruleorder: index_page > claims_page > demonstrations_page > study_page
+ruleorder: index_page > claims_page > lecture_page > study_page
 
 
 rule index_page:
@@ -40,17 +40,17 @@ rule claims_page:
         COMPUTE
 
 
-rule demonstrations_page:
+rule lecture_page:
     input:
-        inputs_of(DemonstrationsPage),
+        inputs_of(LecturePage),
     output:
-        DemonstrationsPage.OUTPUTS,
+        LecturePage.OUTPUTS,
     log:
-        "results/logs/pages/demonstrations.log",
+        "results/logs/pages/{page}.log",
     conda:
         ENVIRONMENT
     params:
-        fingerprint=fingerprint_of(DemonstrationsPage),
+        fingerprint=fingerprint_of(LecturePage),
     shell:
         COMPUTE
 

@@ -62,7 +62,7 @@ _ARGUMENTS: Mapping[str, tuple[type, str]] = {
 #: Snakemake's cache of sources lies in a temporary folder, not in the user's home, which may be read-only.
 _STORAGE = StorageSettings(shared_fs_usage=SharedFSUsage.all() - {SharedFSUsage.SOURCE_CACHE})
 #: The wildcards that tell how long a job of a rule takes, the one that tells most first; its seed tells nothing.
-_PARTICULARS = ("study", "topic", "data", "split", "evaluation", "run")
+_PARTICULARS = ("study", "topic", "page", "data", "split", "evaluation", "run")
 
 
 @dataclass(frozen=True)

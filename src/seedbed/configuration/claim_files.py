@@ -22,10 +22,11 @@ EXCLUDED = "excluded"
 
 @dataclass(frozen=True)
 class Claims:
-    """Every claim, and every item of a lecture that has none for a stated reason, by id."""
+    """Every claim, every item of a lecture that has none for a stated reason, and the title of every lecture."""
 
     claims: dict[str, Claim]
     excluded: dict[str, Excluded]
+    titles: dict[str, str]
 
 
 def read_claims(root: Path = ROOT) -> Claims:
@@ -35,20 +36,22 @@ def read_claims(root: Path = ROOT) -> Claims:
         ConfigError: an entry is invalid, occurs twice, or repeats a claim that has no check of its own.
     """
     paths = sorted((root / "config" / "claims").glob("*.yaml"))
-    lectures = together(partial(_lecture_claims, path) for path in paths if path.stem != EXCLUDED)
-    claims = {name: claim for entries in lectures for name, claim in entries.items()}
+    files = together(partial(_read_lecture, path) for path in paths if path.stem != EXCLUDED)
+    claims = {name: expand(claim) for file in files for name, claim in file.claims.items()}
+    names = [path.stem for path in paths if path.stem != EXCLUDED]
+    titles = {name: file.title or name.capitalize() for name, file in zip(names, files, strict=True)}
     reasons = [_excluded(path) for path in paths if path.stem == EXCLUDED]
     excluded = reasons[0] if reasons else {}
     _check_excluded(claims, excluded)
     _check_repeated(claims)
-    return Claims(claims, excluded)
+    return Claims(claims, excluded, titles)
 
 
-def _lecture_claims(path: Path) -> dict[str, Claim]:
+def _read_lecture(path: Path) -> ClaimsFile:
     place = f"config/claims/{path.name}"
-    entries = validate(ClaimsFile, read(path, place), place).claims
-    _check_lecture(entries, path.stem, place)
-    return {name: expand(claim) for name, claim in entries.items()}
+    file = validate(ClaimsFile, read(path, place), place)
+    _check_lecture(file.claims, path.stem, place)
+    return file
 
 
 def _excluded(path: Path) -> dict[str, Excluded]:

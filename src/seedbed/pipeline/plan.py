@@ -26,7 +26,7 @@ from seedbed.pipeline.jobs.corpus import Corpus
 from seedbed.pipeline.jobs.demonstration import Demonstration, TimedDemonstration
 from seedbed.pipeline.jobs.job import Job, JobError, is_pending
 from seedbed.pipeline.jobs.measurement import Measurement, ReferenceRun
-from seedbed.pipeline.jobs.pages import ClaimsPage, DemonstrationsPage, IndexPage, Page, Shown, StudyPage
+from seedbed.pipeline.jobs.pages import ClaimsPage, IndexPage, LecturePage, Page, Shown, StudyPage
 from seedbed.pipeline.jobs.source import LanguageSource, Source, TaskSource
 from seedbed.pipeline.jobs.tables import (
     Comparison,
@@ -36,6 +36,7 @@ from seedbed.pipeline.jobs.tables import (
     Verdicts,
 )
 from seedbed.pipeline.jobs.training import Training, kind_and_options, plugins_of, streams
+from seedbed.pipeline.lectures import Lecture, lectures
 from seedbed.pipeline.reference_files import contents, read_watched
 from seedbed.statistics.claims import Claim
 from seedbed.statistics.observed import ObservationKey
@@ -172,7 +173,12 @@ class Plan:
     @cached_property
     def shown(self) -> Shown:
         """What the pages show of the configuration."""
-        return Shown(self.configuration, self.demonstrations)
+        return Shown(self.configuration, self.demonstrations, self.lectures)
+
+    @cached_property
+    def lectures(self) -> tuple[Lecture, ...]:
+        """The pages of demonstrations."""
+        return lectures(self.claims, self.configuration.demonstrations)
 
     @cached_property
     def pages(self) -> tuple[Page, ...]:
@@ -182,12 +188,10 @@ class Plan:
             StudyPage(study, self.shown, self.measurements_of(study), verdicts.get(study))
             for study in self.configuration.studies
         ]
-        demonstrations = DemonstrationsPage(
-            self.shown, tuple(one for one in self.study_verdicts if one.study in (DEMONSTRATIONS, TIMINGS))
-        )
+        beside = tuple(one for one in self.study_verdicts if one.study in (DEMONSTRATIONS, TIMINGS))
         return (
             *studies,
-            *([demonstrations] if self.demonstrations else []),
+            *(LecturePage(one, self.shown, beside) for one in self.lectures),
             ClaimsPage(self.shown, self.observations, everything, self.claims),
             IndexPage(self.shown, self.observations, everything, self.claims, self.timings, self.comparison),
         )

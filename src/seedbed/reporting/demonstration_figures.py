@@ -1,4 +1,4 @@
-"""The numbers of a demonstration as figures: curves over a number, and one table of everything else."""
+"""The numbers of a demonstration as figures: heat maps, curves over a number, and one table of everything else."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 from seedbed.observations import DEMONSTRATIONS
 from seedbed.reporting.figures import Figure, PanelGroup, figure
 from seedbed.reporting.others import runs_over
+from seedbed.reporting.panels.heat_maps import heat_maps
 from seedbed.reporting.panels.lines import Scale, lines
 from seedbed.reporting.results import (
     Measure,
@@ -21,6 +22,8 @@ from seedbed.reporting.results import (
 )
 from seedbed.reporting.tables import Column, Strip, Table, Value
 
+#: A metric under these two conditions is a heat map: what a position asks for, by what it finds there.
+_QUERY, _KEY = "query", "key"
 #: Curves whose highest number is this many times the lowest have a logarithmic axis.
 _WIDE = 1000
 
@@ -34,33 +37,38 @@ def results_of(observations: pd.DataFrame, demonstrations: Iterable[ShownDemonst
 
 
 def demonstration_figures(observations: pd.DataFrame, one: ShownDemonstration) -> tuple[Figure, ...]:
-    """A figure for each metric that is measured over a number, and a table of all other numbers."""
+    """A figure for each metric over a number or over queries and keys, and a table of all other numbers."""
     results = results_of(observations, [one])
-    curves: list[Figure] = []
+    drawn: list[Figure] = []
     left: list[Measure] = []
     for metric in results.metrics:
         measures = results.measures(metric)
-        groups = tuple(_curves(results, one.name, measures))
+        groups = tuple(_panels(results, one.name, measures))
         if groups:
-            curves.append(_figure(results, one.name, measures, groups))
+            drawn.append(_figure(results, one.name, measures, groups))
         else:
             left += measures
-    return (*curves, *_table(results, one.name, left))
+    return (*drawn, *_table(results, one.name, left))
 
 
-def _curves(results: Results, name: str, measures: Sequence[Measure]) -> Iterator[PanelGroup]:
-    """Curves over the only number of the conditions, a panel for each value of the only word."""
-    keys = {tuple(sorted(one.condition)) for one in measures}
-    if len(keys) != 1:
+def _panels(results: Results, name: str, measures: Sequence[Measure]) -> Iterator[PanelGroup]:
+    """Heat maps or curves, a panel for each value of the only other condition; none for any other metric."""
+    conditions = {frozenset(one.condition) for one in measures}
+    if len(conditions) != 1:
         return
-    numbers = [key for key in next(iter(keys)) if runs_over(measures, key)]
-    words = [key for key in next(iter(keys)) if key not in numbers]
-    if len(numbers) == 1 and len(words) <= 1:
-        plain = Measure(
-            measures[0].metric, measures[0].metric.replace("_", " "), measures[0].metric, measures[0].unit
-        )
-        shown = results.of_demonstration(name, words[0], {}) if words else results
-        yield lines(shown, plain, numbers[0], scales=("linear", _scale(shown, plain, numbers[0])))
+    keys = sorted(next(iter(conditions)))
+    heated = {_QUERY, _KEY} <= set(keys)
+    axes = [_QUERY, _KEY] if heated else [key for key in keys if runs_over(measures, key)]
+    words = [key for key in keys if key not in axes]
+    if len(axes) != 1 + heated or len(words) > 1:
+        return
+    metric = measures[0].metric
+    plain = Measure(metric, metric.replace("_", " "), metric, measures[0].unit)
+    shown = results.of_demonstration(name, words[0], {}) if words else results
+    if heated:
+        yield heat_maps(shown, plain, [_QUERY], _KEY)
+    else:
+        yield lines(shown, plain, axes[0], scales=("linear", _scale(shown, plain, axes[0])))
 
 
 def _scale(results: Results, measure: Measure, over: str) -> Scale:

@@ -71,12 +71,14 @@ class ShownDemonstration:
         title: Its title, a question.
         lead: The paragraph below the title; ``[[word]]`` links the glossary.
         seeds: The numbers of its independent streams; none where it is exact.
+        pages: The pages that show it.
     """
 
     name: str
     title: str
     lead: str
     seeds: tuple[int, ...] = ()
+    pages: tuple[str, ...] = ()
 
 
 _COLUMNS = ["run", "seed", "metric", "condition", "value", "n", "item_error", "unit", "text", "item_groups"]

@@ -15,7 +15,7 @@ from typing import get_args
 from seedbed.observations import DEMONSTRATIONS, read_condition
 from seedbed.reporting.figures import Figure
 from seedbed.reporting.numbers import PERCENT
-from seedbed.reporting.results import Measure, Results
+from seedbed.reporting.results import Measure, Results, ShownDemonstration
 from seedbed.reporting.tables import (
     CLAIMS,
     NONE,
@@ -220,6 +220,12 @@ def claims_table(name: str, verdicts: Sequence[Verdict], judged: Judged, places:
     return Table(name, columns, rows, anchors=tuple(claim_anchor(one.id) for one in verdicts))
 
 
+def beside_table(name: str, verdicts: Sequence[Verdict], judged: Judged, places: Places) -> Table:
+    """A row for each claim beside what it rests on: its section, what it says, its outcome and why."""
+    whole = claims_table(name, verdicts, judged, places)
+    return Table(name, whole.columns[:4], tuple(row[:4] for row in whole.rows), anchors=whole.anchors)
+
+
 def excluded_table(judged: Judged) -> Table:
     """The items of the lectures without a claim."""
     columns = (Column("item", "item"), Column("reason", "reason"), Column("because", "because"))
@@ -263,7 +269,11 @@ class Places:
     """Where an observation can be seen."""
 
     def __init__(
-        self, page: str, studies: Mapping[str, Results], figures: Mapping[str, Collection[Figure]]
+        self,
+        page: str,
+        studies: Mapping[str, Results],
+        figures: Mapping[str, Collection[Figure]],
+        demonstrations: Iterable[ShownDemonstration] = (),
     ) -> None:
         """Look up in studies and their figures.
 
@@ -271,7 +281,9 @@ class Places:
             page: The page that leads there; it has the table of `evidence_table`.
             studies: The name of each study that the page may read → its results.
             figures: The name of each of these → its figures.
+            demonstrations: The demonstrations of the build, each with the pages that show it.
         """
+        self._shown_on = {one.name: one.pages for one in demonstrations}
         self._page = page
         self._studies = studies
         self._figures = figures
@@ -297,14 +309,20 @@ class Places:
     def run(self, cell: ObservationKey) -> Links:
         """The cell's run, leading to its row, or its demonstration."""
         if cell.study == DEMONSTRATIONS:
-            return Links((Link(cell.run, self.address(DEMONSTRATIONS, "demonstration", cell.run)),))
+            return Links((Link(cell.run, self.address(self._page_of(cell), "demonstration", cell.run)),))
         return Links((Link(f"{cell.study}/{cell.run}", self.address(cell.study, "run", cell.study, cell.run)),))
 
     def figures(self, cell: ObservationKey) -> Links:
         """The first figure that shows the cell, as a link; none where no figure does."""
         showing = (one for one in self._figures[cell.study] if one.shows(cell.metric, cell.condition))
-        first = (Link(one.question, self.address(cell.study, "figure", cell.study, one.name)) for one in showing)
+        page = self._page_of(cell)
+        first = (Link(one.question, self.address(page, "figure", cell.study, one.name)) for one in showing)
         return Links(tuple(first)[:1])
+
+    def _page_of(self, cell: ObservationKey) -> str:
+        """The page that shows the cell's run: this one, if it does."""
+        pages = self._shown_on.get(cell.run, ()) if cell.study == DEMONSTRATIONS else (cell.study,)
+        return self._page if self._page in pages else next(iter(pages), cell.study)
 
     def unit(self, cell: ObservationKey) -> str:
         """The unit of the cell's values."""

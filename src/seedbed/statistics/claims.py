@@ -379,8 +379,14 @@ class Excluded(_Strict):
 
 
 class ClaimsFile(_Strict):
-    """A file config/claims/LECTURE.yaml."""
+    """A file config/claims/LECTURE.yaml.
 
+    Attributes:
+        title: The title of the lecture; the name of its file if there is none.
+        claims: Its claims by id.
+    """
+
+    title: Sentence | None = None
     claims: dict[ClaimId, Claim]
 
 

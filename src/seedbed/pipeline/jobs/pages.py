@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from seedbed.configuration import plugins
 from seedbed.configuration.claim_files import Claims
 from seedbed.configuration.configuration import ROOT, Configuration
-from seedbed.observations import DEMONSTRATIONS
 from seedbed.pipeline import storage
 from seedbed.pipeline.fingerprint import REPORTING, fingerprint
 from seedbed.pipeline.jobs.demonstration import Demonstration, TimedDemonstration
 from seedbed.pipeline.jobs.job import Job
 from seedbed.pipeline.jobs.measurement import Measurement
 from seedbed.pipeline.jobs.tables import Comparison, Observations, StudyVerdicts, Timings, Verdicts, rows_of
+from seedbed.pipeline.lectures import Lecture
 from seedbed.pipeline.provenance import provenance
 from seedbed.pipeline.table import observation_table
 
@@ -38,10 +38,12 @@ class Shown:
     Attributes:
         configuration: The configuration.
         demonstrations: The demonstrations of the build.
+        lectures: The pages that show them.
     """
 
     configuration: Configuration
     demonstrations: tuple[Demonstration, ...]
+    lectures: tuple[Lecture, ...]
 
     @property
     def site(self) -> Site:
@@ -50,7 +52,7 @@ class Shown:
 
         titles = {name: study.title for name, study in self.configuration.studies.items()}
         full = self.configuration.full_demonstrations and all(map(self.configuration.full, titles))
-        return Site(titles, bool(self.demonstrations), TEMPLATES, full)
+        return Site(titles, {one.page: one.title for one in self.lectures}, TEMPLATES, full)
 
     @property
     def timed(self) -> tuple[Demonstration, ...]:
@@ -93,7 +95,11 @@ class Shown:
 
         return [
             ShownDemonstration(
-                one.name, one.entry.title, one.entry.lead, tuple(seed for seed in one.seeds if seed is not None)
+                one.name,
+                one.entry.title,
+                one.entry.lead,
+                tuple(seed for seed in one.seeds if seed is not None),
+                tuple(lecture.page for lecture in self.lectures if one.name in lecture.claims),
             )
             for one in self.demonstrations
         ]
@@ -116,6 +122,7 @@ class Shown:
                 (name, run, configuration.seeds(name, run)) for name in names for run in configuration.runs(name)
             ],
             "demonstrations": [(one.name, one.entry.title, one.entry.lead) for one in self.demonstrations],
+            "lectures": [(one.page, one.title, list(one.claims.items())) for one in self.lectures],
             "full": [*map(configuration.full, configuration.studies), configuration.full_demonstrations],
             "scope": configuration.settings.scope,
         }
@@ -212,45 +219,70 @@ class StudyPage:
 
 
 @dataclass(frozen=True, eq=False)
-class DemonstrationsPage:
-    """Job: the page of all demonstrations.
+class LecturePage:
+    """Job: the page of the demonstrations that a lecture's claims rest on.
 
     Attributes:
-        shown: What the configuration says of them.
-        verdicts: The verdicts that rest on them alone.
+        lecture: What it shows.
+        shown: What the configuration says of demonstrations.
+        verdicts: The verdicts that rest on demonstrations alone.
     """
 
-    OUTPUTS = (f"results/report/{DEMONSTRATIONS}.html",)
+    OUTPUTS = ("results/report/{page}.html",)
 
+    lecture: Lecture
     shown: Shown
     verdicts: tuple[StudyVerdicts, ...]
-    outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
-    place: str = field(default="the page of demonstrations", init=False)
+
+    @property
+    def outputs(self) -> tuple[Path, ...]:
+        """One page."""
+        return (Path(self.OUTPUTS[0].format(page=self.lecture.page)),)
 
     @property
     def inputs(self) -> tuple[Job, ...]:
-        """The demonstrations and the verdicts on them."""
-        return (*self.shown.demonstrations, *self.verdicts)
+        """Its demonstrations, and the verdicts on all."""
+        return (*self._demonstrations, *self.verdicts)
+
+    @property
+    def place(self) -> str:
+        """Where the configuration asks for it."""
+        return f"the page {self.lecture.page}"
+
+    @property
+    def _demonstrations(self) -> list[Demonstration]:
+        """In the order of the page."""
+        known = {one.name: one for one in self.shown.demonstrations}
+        return [known[name] for name in self.lecture.claims]
 
     @cached_property
     def fingerprint(self) -> str:
         """The hash of what it shows, its code and its inputs."""
-        return self.shown.fingerprint("demonstrations", [], self.inputs)
+        return self.shown.fingerprint("lecture", [], self.inputs)
 
     @property
     def modules(self) -> list[str]:
         """The modules that it is made with."""
-        return page_modules("demonstrations", [])
+        return page_modules("lecture", [])
 
     def compute(self) -> None:
         """Build the page."""
-        from seedbed.reporting.pages.demonstrations import build
+        from seedbed.reporting.pages.lecture import build
         from seedbed.reporting.verdict_tables import Judged
 
-        claims = {name: claim for one in self.verdicts for name, claim in one.claims.items()}
-        judged = Judged(claims, _read(self.verdicts), {})
-        observations = _frame(self.shown.demonstrations)
-        text = build(self.shown.site, self.shown.shown_demonstrations, observations, judged, self.fingerprint)
+        known = {name: claim for one in self.verdicts for name, claim in one.claims.items()}
+        beside = {topic: [name for name in names if name in known] for topic, names in self.lecture.claims.items()}
+        chosen = [name for names in beside.values() for name in names]
+        rows = [row for row in _read(self.verdicts) if row["id"] in chosen]
+        text = build(
+            self.shown.site,
+            self.lecture.page,
+            beside,
+            self.shown.shown_demonstrations,
+            _frame(self._demonstrations),
+            Judged({name: known[name] for name in chosen}, rows, {}),
+            self.fingerprint,
+        )
         storage.write_page(self.outputs[0], text)
 
 
@@ -383,4 +415,4 @@ class IndexPage:
         )
 
 
-Page = IndexPage | ClaimsPage | StudyPage | DemonstrationsPage
+Page = IndexPage | ClaimsPage | StudyPage | LecturePage

@@ -42,5 +42,5 @@ def build(
     figures[DEMONSTRATIONS] = tuple(
         figure for one in demonstrations for figure in demonstration_figures(observations, one)
     )
-    places = Places(CLAIMS, results, figures)
+    places = Places(CLAIMS, results, figures, demonstrations)
     return site.render(CLAIMS, "claims.html", fingerprint, claims=claims_section(judged, places))

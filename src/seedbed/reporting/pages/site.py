@@ -15,7 +15,6 @@ import jinja2
 import yaml
 from markupsafe import Markup, escape
 
-from seedbed.observations import DEMONSTRATIONS
 from seedbed.reporting.drawing.svg import draw
 from seedbed.reporting.figures import Panel
 from seedbed.reporting.numbers import number
@@ -30,7 +29,7 @@ class Site:
 
     Attributes:
         studies: The name of each study → its title, in order; each has the page ``NAME.html``.
-        demonstrations: Whether there is a page of demonstrations.
+        lectures: The name of each page of demonstrations → its title.
         templates: The folder ``report/`` of the project.
         full: Whether all planned runs and seeds were built; pages of a partial build are marked as no evidence.
 
@@ -39,13 +38,13 @@ class Site:
     """
 
     studies: Mapping[str, str]
-    demonstrations: bool
+    lectures: Mapping[str, str]
     templates: Path
     full: bool = True
 
     def __post_init__(self) -> None:
         """Compare the names."""
-        for name in (INDEX, CLAIMS, DEMONSTRATIONS):
+        for name in (INDEX, CLAIMS, *self.lectures):
             if name in self.studies:
                 raise ValueError(
                     f"study {name}: the page {file_name(name)} is another; give the study another name"
@@ -54,8 +53,14 @@ class Site:
     @property
     def pages(self) -> dict[str, str]:
         """The name of each page → what the navigation calls it."""
-        last = {DEMONSTRATIONS: "Demonstrations"} if self.demonstrations else {}
-        return {INDEX: "Overview", CLAIMS: "Claims of the lectures", **self.studies, **last}
+        return {INDEX: "Overview", CLAIMS: "Claims of the lectures", **self.studies, **self.lectures}
+
+    @property
+    def groups(self) -> list[tuple[str, dict[str, str]]]:
+        """The pages below the headings of the navigation, the first two pages below none."""
+        first = {name: title for name, title in self.pages.items() if name in (INDEX, CLAIMS)}
+        groups = [("", first), ("Studies", dict(self.studies)), ("Demonstrations", dict(self.lectures))]
+        return [(heading, pages) for heading, pages in groups if pages]
 
     def render(self, page: str, template: str, fingerprint: str, **values: object) -> str:
         """A page as HTML that needs no other file and no network.

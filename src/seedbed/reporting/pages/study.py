@@ -48,7 +48,7 @@ def build(
     if judged.claims:
         readable = {study.name: results, DEMONSTRATIONS: results_of(observations, demonstrations)}
         figures = {study.name: section.all_figures, DEMONSTRATIONS: ()}
-        claims = claims_section(judged, Places(study.name, readable, figures))
+        claims = claims_section(judged, Places(study.name, readable, figures, demonstrations))
     return site.render(
         study.name,
         "study.html",
