@@ -36,8 +36,8 @@ def test_what_is_hidden_before_the_softmax_is_shared_out(rule: str) -> None:
 
 def test_what_is_hidden_after_the_softmax_is_lost() -> None:
     found = rows()
-    lost = [found[f"weight key={key};mask=none;query=3"] for key in (4,)]
-    assert found["row_sum mask=multiplied after;query=3"] == pytest.approx(1 - sum(lost))
+    lost = found["weight key=4;mask=none;query=3"]
+    assert found["row_sum mask=multiplied after;query=3"] == pytest.approx(1 - lost)
     assert found["row_sum mask=multiplied after;query=4"] == pytest.approx(1)
     assert found["hidden_weight mask=none"] > 0
 
