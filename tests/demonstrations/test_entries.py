@@ -222,4 +222,13 @@ def test_every_demonstration_of_the_project_says_what_it_needs(configuration: Co
         "operation_counts": (),
         "memory_counts": (),
         "published_sizes": (),
+        "mask_rules": (),
+        "masked_softmax": ("rng",),
+        "mask_pitfalls": ("rng",),
+        "causality": ("rng",),
+        "growing_text": ("rng",),
+        "permutation_equivariance": ("rng",),
+        "padding": ("rng",),
+        "sensitivity": ("rng",),
+        "layer_norm_example": (),
     }
