@@ -159,6 +159,46 @@ def test_a_choice_outside_a_literal_is_refused(tmp_path: Path) -> None:
         option.check("gruu", "place")
 
 
+RECORDS = """
+class Layer(TypedDict):
+    width: int
+    kind: Literal["wide", "deep"]
+    heads: NotRequired[int]
+
+class Options:
+    layers: tuple[Layer, ...] = ()
+"""
+
+
+def test_the_values_of_a_list_may_be_mappings(tmp_path: Path) -> None:
+    path = tmp_path / "plugin.py"
+    path.write_text(RECORDS)
+    option = plugins._read_options(path)["layers"]
+    assert option.default == ()
+    given = [{"kind": "wide", "width": 3}, {"width": 4, "heads": 2, "kind": "deep"}]
+    found = option.check(given, "place")
+    assert found == tuple(given)
+    assert [list(one) for one in found] == [["width", "kind"], ["width", "kind", "heads"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"width": 3}, r"place: expected a list"),
+        (["wide"], r"place\[0\]: expected a mapping"),
+        ([{"width": 3, "kind": "wide", "head": 1}], r"place\[0\]\.head: unknown key; did you mean heads"),
+        ([{"kind": "wide"}], r"place\[0\]\.width: this key is required"),
+        ([{"width": "3", "kind": "wide"}], r"place\[0\]\.width: expected a whole number, found '3'"),
+        ([{"width": 3, "kind": "wid"}], r"place\[0\]\.kind: expected wide or deep, found 'wid'"),
+    ],
+)
+def test_a_wrong_mapping_names_its_place(tmp_path: Path, value: object, message: str) -> None:
+    path = tmp_path / "plugin.py"
+    path.write_text(RECORDS)
+    with pytest.raises(ConfigError, match=message):
+        plugins._read_options(path)["layers"].check(value, "place")
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -168,6 +208,7 @@ def test_a_choice_outside_a_literal_is_refused(tmp_path: Path) -> None:
         "x: tuple[tuple[str, ...], ...] = ()",
         "x: int = 1 + f()",
         "x: int | None = None",
+        "x: Layer = {}",
     ],
 )
 def test_an_option_of_another_kind_is_refused_at_its_line(tmp_path: Path, line: str) -> None:

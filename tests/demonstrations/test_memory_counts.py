@@ -6,8 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from seedbed.demonstrations.memory_counts import Options, demonstrate, saved
+from seedbed.demonstrations.memory_counts import Options, Scores, demonstrate, saved
 from seedbed.observations import condition_text
+
+
+def scores(documents: int, heads: int, tokens: int, bits: int) -> Scores:
+    return {"documents": documents, "heads": heads, "tokens": tokens, "bits": bits}
 
 
 def options(**more: object) -> Options:
@@ -25,7 +29,7 @@ def rows(**more: object) -> dict[str, float]:
     ("documents", "heads", "tokens", "bits"), [(2, 3, 5, 32), (1, 1, 7, 64), (1, 1, 100_000, 16), (8, 8, 2048, 32)]
 )
 def test_each_head_of_each_document_has_a_square(documents: int, heads: int, tokens: int, bits: int) -> None:
-    found = rows(scores=(f"{documents} {heads} {tokens} {bits}",))
+    found = rows(scores=(scores(documents, heads, tokens, bits),))
     entries = documents * heads * tokens * tokens
     of = f"documents={documents};heads={heads};tokens={tokens}"
     assert found[f"score_entries {of}"] == found[f"score_entries_formula {of}"] == entries
@@ -62,7 +66,7 @@ def test_a_layer_keeps_squares_and_rows() -> None:
 
 
 def test_the_crossing_is_where_squares_take_as_much() -> None:
-    crossing = int(rows(trained=("64 4",))["saved_crossing heads=4;width=64"])
+    crossing = int(rows(trained=({"width": 64, "heads": 4},))["saved_crossing heads=4;width=64"])
     before, at = saved(64, 4, crossing - 1), saved(64, 4, crossing)
     assert before[0] < before[1]
     assert at[0] >= at[1]
@@ -71,11 +75,9 @@ def test_the_crossing_is_where_squares_take_as_much() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: options(scores=("1 1 8",)), "expected documents, heads, tokens and 16, 32 or 64 bits"),
-        (lambda: options(scores=("1 1 8 8",)), "16, 32 or 64 bits"),
-        (lambda: options(scores=("1 1 x 32",)), "'1 1 x 32': expected whole numbers from 1"),
-        (lambda: options(trained=("8 3",)), "expected a width and heads that divide it"),
-        (lambda: options(trained=("8",)), "expected a width and heads that divide it"),
+        (lambda: options(scores=(scores(1, 1, 8, 8),)), "scores: bits 8: expected 16, 32 or 64"),
+        (lambda: options(scores=(scores(1, 0, 8, 32),)), "heads 0: expected"),
+        (lambda: options(trained=({"width": 8, "heads": 3},)), "heads 3: expected a divisor of width 8"),
         (lambda: options(masked=(0,)), r"masked \[0\], cached \[\]: expected at least 1 each"),
     ],
 )

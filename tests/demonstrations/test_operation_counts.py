@@ -8,8 +8,12 @@ import pytest
 import torch
 from torch import nn
 
-from seedbed.demonstrations.operation_counts import Options, demonstrate, flops, least
+from seedbed.demonstrations.operation_counts import Options, Sizes, demonstrate, flops, least
 from seedbed.observations import condition_text
+
+
+def sizes(width: int, tokens: int, heads: int) -> Sizes:
+    return {"width": width, "tokens": tokens, "heads": heads}
 
 
 def options(**more: object) -> Options:
@@ -31,7 +35,7 @@ def test_a_matrix_product_needs_a_multiplication_and_an_addition_for_each_pair()
 @pytest.mark.parametrize(("module", "key"), [("torch", "layers"), ("seedbed", "own")])
 @pytest.mark.parametrize(("width", "tokens", "heads"), [(8, 16, 2), (12, 8, 1), (16, 24, 4)])
 def test_layers_need_what_their_matrices_say(module: str, key: str, width: int, tokens: int, heads: int) -> None:
-    found = rows(**{key: (f"{width} {tokens} {heads}",)})
+    found = rows(**{key: (sizes(width, tokens, heads),)})
     of = f"heads={heads};module={module}"
     expected = {
         "projections": 4 * tokens * width * width,
@@ -50,7 +54,7 @@ def test_layers_need_what_their_matrices_say(module: str, key: str, width: int, 
 
 
 def test_formulas_are_those_of_the_lectures() -> None:
-    found = rows(layers=("4096 8192 32",))
+    found = rows(layers=(sizes(4096, 8192, 32),))
     for part in ("projections", "feed-forward", "linear", "attention"):
         counted = found[f"flops heads=32;module=torch;part={part};tokens=8192;width=4096"]
         assert counted == found[f"flops_formula part={part};tokens=8192;width=4096"]
@@ -64,7 +68,7 @@ def test_attention_costs_as_much_as_the_rest_at_six_times_the_width() -> None:
 
 
 def test_attention_and_recurrence_are_compared_by_their_products() -> None:
-    found = rows(recurrent=("16 8 2",))
+    found = rows(recurrent=(sizes(16, 8, 2),))
     expected = {
         "attention scores": 8 * 8 * 16,
         "attention products": 2 * 8 * 8 * 16,
@@ -84,13 +88,13 @@ def test_a_step_costs_a_product_for_each_gate() -> None:
 
 
 def test_a_target_passes_one_attention_more() -> None:
-    found = rows(own=("16 8 4",))
+    found = rows(own=(sizes(16, 8, 4),))
     assert found["stack_cost token=input;width=16"] == 1
     assert found["stack_cost token=target;width=16"] == pytest.approx(4 / 3)
 
 
 def test_a_token_needs_two_operations_for_each_weight() -> None:
-    found = rows(layers=("32 4 1",))
+    found = rows(layers=(sizes(32, 4, 1),))
     weights = sum(one.numel() for one in nn.TransformerEncoderLayer(32, 1, 128).parameters() if one.dim() > 1)
     every = sum(one.numel() for one in nn.TransformerEncoderLayer(32, 1, 128).parameters())
     value = found["flops_per_parameter heads=1;module=torch;tokens=4;width=32"]
@@ -106,11 +110,10 @@ def test_the_least_number_is_found_in_any_place() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: options(layers=("8 4",)), "'8 4': expected width, tokens and heads, each a number from 1"),
-        (lambda: options(layers=("8 0 1",)), "each a number from 1"),
-        (lambda: options(layers=("8 x 1",)), "each a number from 1"),
-        (lambda: options(recurrent=("8 4 3",)), "3 heads do not divide a width of 8"),
-        (lambda: options(own=("8 4 2",)), "own: '8 4 2': expected a multiple of 8 tokens"),
+        (lambda: options(layers=(sizes(8, 0, 1),)), "tokens 0: expected"),
+        (lambda: options(layers=(sizes(8, 1, 0),)), "heads 0: expected"),
+        (lambda: options(recurrent=(sizes(8, 4, 3),)), "heads 3: expected a divisor of width 8"),
+        (lambda: options(own=(sizes(8, 4, 2),)), "own: tokens 4: expected a multiple of 8"),
         (lambda: options(state=0), "state"),
     ],
 )

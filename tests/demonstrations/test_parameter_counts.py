@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 import torch
 from torch import nn
 
-from seedbed.demonstrations.parameter_counts import Options, count, demonstrate
+from seedbed.demonstrations.parameter_counts import Cell, Options, Sizes, count, demonstrate
 from seedbed.observations import condition_text
 
+
+def sizes(name: str, kind: str, layers: int, width: int, heads: int, vocabulary: int, **more: int) -> Sizes:
+    own = {"name": name, "kind": kind, "layers": layers, "width": width, "heads": heads, "vocabulary": vocabulary}
+    return cast("Sizes", own | more)
+
+
 #: Of the published weights, each with one table for tokens and output.
-PUBLISHED = {
-    "gpt2-small gpt layers 12 width 768 heads 12 vocabulary 50257 positions 1024": 124_439_808,
-    "gpt2-medium gpt layers 24 width 1024 heads 16 vocabulary 50257 positions 1024": 354_823_168,
-    "gpt2-large gpt layers 36 width 1280 heads 20 vocabulary 50257 positions 1024": 774_030_080,
-    "gpt2-xl gpt layers 48 width 1600 heads 25 vocabulary 50257 positions 1024": 1_557_611_200,
-    "bert-base bert layers 12 width 768 heads 12 vocabulary 30522 positions 512": 109_482_240,
-    "bert-large bert layers 24 width 1024 heads 16 vocabulary 30522 positions 512": 335_141_888,
-}
+PUBLISHED = [
+    (sizes("gpt2-small", "gpt", 12, 768, 12, 50257, positions=1024), 124_439_808),
+    (sizes("gpt2-medium", "gpt", 24, 1024, 16, 50257, positions=1024), 354_823_168),
+    (sizes("gpt2-large", "gpt", 36, 1280, 20, 50257, positions=1024), 774_030_080),
+    (sizes("gpt2-xl", "gpt", 48, 1600, 25, 50257, positions=1024), 1_557_611_200),
+    (sizes("bert-base", "bert", 12, 768, 12, 30522, positions=512), 109_482_240),
+    (sizes("bert-large", "bert", 24, 1024, 16, 30522, positions=512), 335_141_888),
+]
 
 
 def rows(
-    *describe: str, widths: tuple[int, ...] = (), heads: tuple[int, ...] = (), **more: object
+    *networks: Sizes, widths: tuple[int, ...] = (), heads: tuple[int, ...] = (), cells: tuple[Cell, ...] = ()
 ) -> dict[str, float]:
-    options = Options(describe, widths, heads, **more)  # type: ignore[arg-type]
+    options = Options(networks, widths, heads, cells)
     found = list(demonstrate(options))
     named = {f"{one.metric} {condition_text(one.condition)}".strip(): one.value for one in found}
     assert len(named) == len(found)
     return named
 
 
-@pytest.mark.parametrize(("text", "number"), PUBLISHED.items(), ids=[text.split()[0] for text in PUBLISHED])
-def test_networks_have_as_many_parameters_as_the_published_weights(text: str, number: int) -> None:
-    name = text.split()[0]
-    found = rows(text)
+@pytest.mark.parametrize(("network", "number"), PUBLISHED, ids=[network["name"] for network, _ in PUBLISHED])
+def test_networks_have_as_many_parameters_as_the_published_weights(network: Sizes, number: int) -> None:
+    name = network["name"]
+    found = rows(network)
     assert found[f"parameters network={name}"] == found[f"parameters_formula network={name}"] == number
     parts = [value for key, value in found.items() if key.startswith("part_parameters")]
     assert sum(parts) == number
@@ -43,28 +50,26 @@ def test_networks_have_as_many_parameters_as_the_published_weights(text: str, nu
 
 def test_gpt_3_takes_no_memory() -> None:
     """Its weights would be 700 GB."""
-    found = rows("gpt-3 gpt layers 96 width 12288 heads 96 vocabulary 50257 positions 2048 reported 175000000000")
+    found = rows(sizes("gpt-3", "gpt", 96, 12288, 96, 50257, positions=2048, reported=175_000_000_000))
     assert found["parameters network=gpt-3"] == 174_604_259_328
     assert found["over_reported network=gpt-3"] == pytest.approx(-0.00226, abs=1e-5)
     assert found["embedding_share network=gpt-3"] == pytest.approx((50257 + 2048) * 12288 / 174_604_259_328)
 
 
 def test_an_encoder_decoder_is_compared_with_a_decoder_alone() -> None:
-    sizes = "layers 8 width 512 heads 8 vocabulary 32000"
-    found = rows(f"one gpt {sizes}", f"two encoder-decoder {sizes}")
+    one, two = (sizes(name, kind, 8, 512, 8, 32000) for name, kind in (("one", "gpt"), ("two", "encoder-decoder")))
+    found = rows(one, two)
     assert found["parameters network=one"] == 41_604_096
     assert found["parameters network=two"] == found["parameters_formula network=two"] == 75_237_376
     assert found["blocks_ratio"] == (3_152_384 + 4_204_032) / 3_152_384
     assert found["total_ratio"] == 75_237_376 / 41_604_096
-    assert "blocks_ratio" not in rows(f"one gpt {sizes}")
+    assert "blocks_ratio" not in rows(one)
 
 
 @pytest.mark.parametrize("kind", ["gpt", "encoder-decoder", "transformer", "bert"])
-@pytest.mark.parametrize(
-    "sizes", ["layers 1 width 6 heads 3 vocabulary 5", "layers 3 width 20 heads 4 vocabulary 11"]
-)
-def test_formulas_are_right_for_other_sizes(kind: str, sizes: str) -> None:
-    found = rows(f"it {kind} {sizes} positions 7")
+@pytest.mark.parametrize("numbers", [(1, 6, 3, 5), (3, 20, 4, 11)])
+def test_formulas_are_right_for_other_sizes(kind: str, numbers: tuple[int, int, int, int]) -> None:
+    found = rows(sizes("it", kind, *numbers, positions=7))
     assert found["parameters network=it"] == found["parameters_formula network=it"]
 
 
@@ -89,7 +94,13 @@ def test_layers_have_the_parts_of_the_exercise() -> None:
 
 
 def test_cells_have_one_set_of_weights_for_each_gate() -> None:
-    found = rows(cells=("rnn 100 200", "lstm 100 200", "gru 3 5"))
+    found = rows(
+        cells=(
+            {"cell": "rnn", "inputs": 100, "hidden": 200},
+            {"cell": "lstm", "inputs": 100, "hidden": 200},
+            {"cell": "gru", "inputs": 3, "hidden": 5},
+        )
+    )
     for cell, number in (("rnn", 60_400), ("lstm", 241_600)):
         for module in ("torch", "seedbed"):
             assert found[f"cell_parameters cell={cell};hidden=200;inputs=100;module={module}"] == number
@@ -106,17 +117,10 @@ def test_what_is_shared_is_counted_once() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: rows("it gtp layers 1"), "describe: 'it gtp layers 1': expected a name and one of gpt"),
-        (lambda: rows("it"), "expected a name and one of"),
-        (lambda: rows(""), "expected a name and one of"),
-        (lambda: rows("it gpt layers"), "expected pairs of a size and a number from 1"),
-        (lambda: rows("it gpt layers x"), "expected pairs of a size and a number from 1"),
-        (lambda: rows("it gpt layers 0"), "expected pairs of a size and a number from 1"),
-        (lambda: rows("it gpt layers 1 width 4 heads 1"), "gpt needs vocabulary"),
-        (lambda: rows("it bert layers 1 width 4 heads 1 vocabulary 3"), "bert needs positions"),
-        (lambda: rows("it gpt layers 1 width 4 heads 1 vocabulary 3 inner 5"), "gpt has no inner"),
-        (lambda: rows(cells=("lsmt 1 2",)), "cells: 'lsmt 1 2': expected one of rnn, gru, lstm and two widths"),
-        (lambda: rows(cells=("lstm 1",)), "and two widths"),
+        (lambda: rows(sizes("it", "gpt", 0, 4, 1, 3)), "layers 0: expected"),
+        (lambda: rows(sizes("it", "gpt", 1, 4, 1, 3, positions=0)), "positions 0: expected"),
+        (lambda: rows(sizes("it", "bert", 1, 4, 1, 3)), "networks: it: bert needs positions"),
+        (lambda: rows(cells=({"cell": "lstm", "inputs": 1, "hidden": 0},)), "hidden 0: expected"),
         (lambda: rows(widths=(0,)), r"widths \[0\]"),
     ],
 )

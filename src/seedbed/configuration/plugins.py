@@ -12,7 +12,7 @@ import math
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -44,9 +44,14 @@ REHEARSED = "REHEARSED"
 SOURCES = ("language", "task", "any")
 
 Scalar = int | float | bool | str
-Value = Scalar | tuple[Scalar, ...]
+#: A value of a list whose values are described by several keys: a TypedDict of the plug-in.
+Record = dict[str, Scalar]
+Value = Scalar | tuple[Scalar | Record, ...]
 _TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
-_KINDS = "an option is int, float, bool, str, Literal[...] or tuple[one of these, ...]; its default is a literal"
+_KINDS = (
+    "an option is int, float, bool, str, Literal[...] or tuple[one of these or a TypedDict of them, ...]; its "
+    "default is a literal"
+)
 #: The folders whose code only passes results on.
 _CARRIERS = ("building", "commands", "configuration", "pipeline")
 
@@ -60,24 +65,42 @@ class Option:
         choices: The allowed values; empty if all values of the type are.
         many: Whether it is a list.
         default: Its value if a study does not give one; None if a study must.
+        fields: The keys of a value, if it is a mapping.
+        optional: Whether a mapping may lack it.
     """
 
     kind: type
-    choices: tuple[Scalar, ...]
-    many: bool
-    default: Value | None
+    choices: tuple[Scalar, ...] = ()
+    many: bool = False
+    default: Value | None = None
+    fields: Mapping[str, Option] | None = None
+    optional: bool = False
 
     def check(self, value: object, place: str) -> Value:
         """The value in the option's own type; a whole number is also a valid float, and a list becomes a tuple.
 
         Raises:
-            ConfigError: a wrong type, a value that is not among the choices, or a number that is not finite.
+            ConfigError: a wrong type, a value that is not among the choices, a number that is not finite, or a key
+                that is unknown or missing.
         """
         if not self.many:
             return self._check_scalar(value, place)
         if not isinstance(value, list | tuple):
             raise ConfigError(f"{place}: {unexpected(value, KINDS[list])}")
-        return tuple(together(partial(self._check_scalar, one, f"{place}[{at}]") for at, one in enumerate(value)))
+        check = self._check_record if self.fields else self._check_scalar
+        return tuple(together(partial(check, one, f"{place}[{at}]") for at, one in enumerate(value)))
+
+    def _check_record(self, value: object, place: str) -> Record:
+        known = self.fields or {}
+        if not isinstance(value, dict):
+            raise ConfigError(f"{place}: {unexpected(value, KINDS[dict])}")
+        if unknown := [key for key in value if key not in known]:
+            raise ConfigError("\n".join(f"{place}.{key}: {unknown_key(key, known)}" for key in unknown))
+        if missing := [key for key, option in known.items() if key not in value and not option.optional]:
+            raise ConfigError("\n".join(f"{place}.{key}: {REQUIRED}" for key in missing))
+        given = [key for key in known if key in value]
+        checked = together(partial(known[key]._check_scalar, value[key], f"{place}.{key}") for key in given)
+        return dict(zip(given, checked, strict=True))
 
     def _check_scalar(self, value: object, place: str) -> Scalar:
         if self.kind is float and type(value) is int:
@@ -373,36 +396,53 @@ def _read_rehearsed(path: Path) -> dict[str, int]:
 
 @cache
 def _read_options(path: Path) -> dict[str, Option]:
-    body = next(
-        node.body for node in parse(path).body if isinstance(node, ast.ClassDef) and node.name == "Options"
-    )
-    fields = (node for node in body if isinstance(node, ast.AnnAssign))
-    return {ast.unparse(field.target): _read_option(field, path) for field in fields}
+    classes = {node.name: node for node in parse(path).body if isinstance(node, ast.ClassDef)}
+    records = {name: node for name, node in classes.items() if [*map(ast.unparse, node.bases)] == ["TypedDict"]}
+    fields = [_read_field(field, path, records) for field in _fields(classes["Options"])]
+    return dict(fields)
 
 
-def _read_option(field: ast.AnnAssign, path: Path) -> Option:
+def _fields(node: ast.ClassDef) -> list[ast.AnnAssign]:
+    return [field for field in node.body if isinstance(field, ast.AnnAssign)]
+
+
+def _read_field(field: ast.AnnAssign, path: Path, records: Mapping[str, ast.ClassDef]) -> tuple[str, Option]:
     place = f"{_in_project(path)}:{field.lineno}: {ast.unparse(field)}"
     try:
-        kind, choices, many = _read_type(field.annotation)
+        option = _read_type(field.annotation, path, records)
         default = ast.literal_eval(field.value) if field.value else None
     except (KeyError, ValueError) as error:
         raise ConfigError(f"{place}: {_KINDS}") from error
-    option = Option(kind, choices, many, default)
     if field.value:
+        option = replace(option, default=default)
         option.check(default, place)
-    return option
+    return ast.unparse(field.target), option
 
 
-def _read_type(annotation: ast.expr) -> tuple[type, tuple[Scalar, ...], bool]:
-    """The type of an option or of the values of its list, its choices, if it has any, and whether it is a list."""
+def _read_type(annotation: ast.expr, path: Path, records: Mapping[str, ast.ClassDef]) -> Option:
+    """An option of a type, without its default.
+
+    Args:
+        annotation: The type.
+        path: The file of the plug-in.
+        records: Its classes whose values are mappings; only the values of a list are such.
+    """
     if not isinstance(annotation, ast.Subscript):
-        return _TYPES[ast.unparse(annotation)], (), False
+        return Option(_TYPES[ast.unparse(annotation)])
     match ast.unparse(annotation.value), annotation.slice:
         case "Literal", inside:
             choices = ast.literal_eval(inside)
-            return str, choices if isinstance(choices, tuple) else (choices,), False
+            return Option(str, choices if isinstance(choices, tuple) else (choices,))
+        case "NotRequired", inside:
+            return replace(_read_type(inside, path, {}), optional=True)
+        case "tuple", ast.Tuple(elts=[ast.Name(id=name), ast.Constant(value=value)]) if (
+            value is ... and name in records
+        ):
+            return Option(
+                dict, many=True, fields=dict(_read_field(one, path, {}) for one in _fields(records[name]))
+            )
         case "tuple", ast.Tuple(elts=[each, ast.Constant(value=value)]) if value is ...:
-            kind, choices, many = _read_type(each)
-            if not many:
-                return kind, choices, True
+            option = _read_type(each, path, {})
+            if not option.many:
+                return replace(option, many=True)
     raise ValueError(ast.unparse(annotation))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 import torch
@@ -15,8 +16,9 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from seedbed.batching import pack
-from seedbed.demonstrations.operation_counts import least
+from seedbed.demonstrations.operation_counts import least, require_divisor
 from seedbed.documents import Documents
+from seedbed.messages import require_positive
 from seedbed.models import transformer
 from seedbed.models.cache import Cache
 from seedbed.models.initialisation import fill, unfilled
@@ -27,40 +29,45 @@ NEEDS = ()
 _TYPES = {16: torch.float16, 32: torch.float32, 64: torch.float64}
 
 
+class Scores(TypedDict):
+    """The matrices of weights of one layer."""
+
+    documents: int
+    heads: int
+    tokens: int
+    bits: int  # of a number
+
+
+class Trained(TypedDict):
+    """A layer whose memory in a training is counted."""
+
+    width: int
+    heads: int
+
+
 @dataclass(frozen=True)
 class Options:
     """What is counted."""
 
-    scores: tuple[str, ...]  # documents, heads, tokens, bits of a number: matrices of weights of one layer
+    scores: tuple[Scores, ...]
     masked: tuple[int, ...]  # tokens of causal masks
     cached: tuple[int, ...]  # tokens that a cache holds
-    trained: tuple[str, ...]  # width and heads of layers whose memory in a training is counted
+    trained: tuple[Trained, ...]
 
     def __post_init__(self) -> None:
         """Check the sizes.
 
         Raises:
-            ValueError: a text that is not of the form that is said, or a number below 1.
+            ValueError: a number below 1, bits that no type has, or heads that do not divide the width.
         """
-        for text in self.scores:
-            if len(numbers_of(text)) != 4 or numbers_of(text)[3] not in _TYPES:
-                raise ValueError(f"scores: {text!r}: expected documents, heads, tokens and 16, 32 or 64 bits")
-        for text in self.trained:
-            if len(numbers_of(text)) != 2 or numbers_of(text)[0] % numbers_of(text)[1]:
-                raise ValueError(f"trained: {text!r}: expected a width and heads that divide it")
+        for one in self.scores:
+            require_positive(documents=one["documents"], heads=one["heads"], tokens=one["tokens"])
+            if one["bits"] not in _TYPES:
+                raise ValueError(f"scores: bits {one['bits']}: expected 16, 32 or 64")
+        for layer in self.trained:
+            require_divisor(**layer)
         if min((*self.masked, *self.cached), default=1) < 1:
             raise ValueError(f"masked {list(self.masked)}, cached {list(self.cached)}: expected at least 1 each")
-
-
-def numbers_of(text: str) -> list[int]:
-    """Read numbers with blanks between them.
-
-    Raises:
-        ValueError: a part is no whole number from 1.
-    """
-    if not all(part.isdecimal() and int(part) for part in text.split()):
-        raise ValueError(f"{text!r}: expected whole numbers from 1")
-    return [int(part) for part in text.split()]
 
 
 def demonstrate(options: Options) -> Iterator[Observation]:
@@ -71,13 +78,13 @@ def demonstrate(options: Options) -> Iterator[Observation]:
     our Transformer keeps of a text. ``saved_crossing`` is the least number of tokens with which the matrices of
     tokens by tokens that a layer keeps for its gradient take as much memory as all else that it keeps.
     """
-    for text in options.scores:
-        yield from _scores(*numbers_of(text))
+    for scores in options.scores:
+        yield from _scores(**scores)
     for tokens in options.masked:
         yield from _mask(tokens)
     yield from _cache(options.cached)
-    for text in options.trained:
-        yield from _training(*numbers_of(text))
+    for layer in options.trained:
+        yield from _training(**layer)
 
 
 def _scores(documents: int, heads: int, tokens: int, bits: int) -> Iterator[Observation]:

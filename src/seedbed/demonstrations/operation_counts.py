@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 import torch
@@ -30,13 +31,21 @@ from seedbed.observations import Observation, Scalar
 NEEDS = ()
 
 
+class Sizes(TypedDict):
+    """A layer, and the text that it reads."""
+
+    width: int
+    tokens: int
+    heads: int
+
+
 @dataclass(frozen=True)
 class Options:
     """What is counted; feed-forward networks are four times as wide as the layer."""
 
-    layers: tuple[str, ...]  # width, tokens, heads: layers of PyTorch
-    own: tuple[str, ...]  # the same of layers of ours; tokens by eights, as ours pads to these
-    recurrent: tuple[str, ...]  # width, tokens, heads: attention against Elman's network of the same width
+    layers: tuple[Sizes, ...]  # of PyTorch
+    own: tuple[Sizes, ...]  # ours; tokens by eights, as ours pads to these
+    recurrent: tuple[Sizes, ...]  # attention against Elman's network of the same width
     inputs: int = 32  # width of what recurrent cells read
     state: int = 64  # and of what they remember
     crossing: tuple[int, ...] = ()  # widths for which it is searched where attention costs as much as the rest
@@ -45,30 +54,29 @@ class Options:
         """Check the sizes.
 
         Raises:
-            ValueError: not three numbers from 1, heads that do not divide the width, or tokens of ours that are no
-                multiple of 8.
+            ValueError: a number below 1, heads that do not divide the width, or tokens of ours that are not by
+                eights.
         """
         require_positive(inputs=self.inputs, state=self.state)
-        for text in (*self.layers, *self.own, *self.recurrent):
-            sizes_of(text)
-        for text in self.own:
-            if sizes_of(text)[1] % 8:
-                raise ValueError(f"own: {text!r}: expected a multiple of 8 tokens, since ours pads to these")
+        for one in (*self.layers, *self.own, *self.recurrent):
+            require_positive(tokens=one["tokens"])
+            require_divisor(one["width"], one["heads"])
+        for one in self.own:
+            if one["tokens"] % 8:
+                raise ValueError(
+                    f"own: tokens {one['tokens']}: expected a multiple of 8, since ours pads to these"
+                )
 
 
-def sizes_of(text: str) -> tuple[int, int, int]:
-    """Read a width, a number of tokens, and one of heads.
+def require_divisor(width: int, heads: int) -> None:
+    """Check that heads divide a width.
 
     Raises:
-        ValueError: not three numbers from 1, or heads that do not divide the width.
+        ValueError: they do not, or a number is below 1.
     """
-    parts = text.split()
-    if len(parts) != 3 or not all(part.isdecimal() and int(part) for part in parts):
-        raise ValueError(f"{text!r}: expected width, tokens and heads, each a number from 1")
-    width, tokens, heads = map(int, parts)
+    require_positive(width=width, heads=heads)
     if width % heads:
-        raise ValueError(f"{text!r}: {heads} heads do not divide a width of {width}")
-    return width, tokens, heads
+        raise ValueError(f"heads {heads}: expected a divisor of width {width}")
 
 
 def demonstrate(options: Options) -> Iterator[Observation]:
@@ -83,15 +91,15 @@ def demonstrate(options: Options) -> Iterator[Observation]:
     ``step_cost`` is that of a step of a recurrent cell. ``stack_cost`` compares the layers of an encoder-decoder
     with one of a decoder alone, with as many tokens in both streams and without attention's products.
     """
-    for text in options.layers:
-        yield from _of_layer("torch", *sizes_of(text))
-    for width, tokens in dict.fromkeys(sizes_of(text)[:2] for text in options.layers):
+    for one in options.layers:
+        yield from _of_layer("torch", **one)
+    for width, tokens in dict.fromkeys((one["width"], one["tokens"]) for one in options.layers):
         yield from _formulas(width, tokens)
-    for text in options.own:
-        yield from _of_layer("seedbed", *sizes_of(text))
-        yield from _stacks(*sizes_of(text))
-    for text in options.recurrent:
-        yield from _against_recurrence(*sizes_of(text))
+    for one in options.own:
+        yield from _of_layer("seedbed", **one)
+        yield from _stacks(**one)
+    for one in options.recurrent:
+        yield from _against_recurrence(**one)
     for width in options.crossing:
         yield Observation("crossing", _crossing(width), {"width": width}, "token")
     yield from _cells(options.inputs, options.state)

@@ -7,8 +7,9 @@ objectives 3.3, 4.4; recurrence 4.7; transformer 5.2, 7.4, 13.3; Vaswani et al. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, NotRequired, TypedDict
 
 import torch
 from torch import nn
@@ -24,74 +25,50 @@ from seedbed.observations import Observation, Scalar
 NEEDS = ()
 
 
-@dataclass(frozen=True)
-class Options:
-    """Which networks, layers and cells are counted.
-
-    A network is described by its name, its kind, and pairs of a size and its value, as in ``gpt-1 gpt layers 12
-    width 768 heads 12 vocabulary 40478 positions 512``. ``reported`` may be one more: what its authors say.
-    """
-
-    describe: tuple[str, ...]
-    widths: tuple[int, ...]  # of layers with feed-forward networks of four times the width
-    heads: tuple[int, ...]  # of attention, where they divide the width
-    cells: tuple[str, ...] = ()  # each the name of a cell, the width of its inputs and that of its state
-
-    def __post_init__(self) -> None:
-        """Check the descriptions.
-
-        Raises:
-            ValueError: a description with an unknown kind, or without a size that its kind needs.
-        """
-        for text in self.describe:
-            Description.of(text)
-        for text in self.cells:
-            cell_of(text)
-        if min((*self.widths, *self.heads), default=1) < 1:
-            raise ValueError(f"widths {list(self.widths)}, heads {list(self.heads)}: expected at least 1 each")
-
-
-@dataclass(frozen=True)
-class Description:
-    """A network in words, read."""
+class Sizes(TypedDict):
+    """A network."""
 
     name: str
-    kind: str
-    sizes: dict[str, int]
+    kind: Literal["gpt", "encoder-decoder", "transformer", "bert"]
+    layers: int
+    width: int
+    heads: int
+    vocabulary: int
+    positions: NotRequired[int]  # of a learned table
+    reported: NotRequired[int]  # parameters that its authors report
 
-    @staticmethod
-    def of(text: str) -> Description:
-        """Read a description.
+
+class Cell(TypedDict):
+    """A recurrent layer, and the widths of its inputs and its state."""
+
+    cell: Literal["rnn", "gru", "lstm"]
+    inputs: int
+    hidden: int
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which networks, layers and cells are counted."""
+
+    networks: tuple[Sizes, ...]
+    widths: tuple[int, ...]  # of layers with feed-forward networks of four times the width
+    heads: tuple[int, ...]  # of attention, where they divide the width
+    cells: tuple[Cell, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the sizes.
 
         Raises:
-            ValueError: an unknown kind, a size that is missing or no whole number from 1.
+            ValueError: a size below 1, or one of the kind bert without positions.
         """
-        name, kind, *rest = [*text.split(), "", ""][: max(2, len(text.split()))]
-        if kind not in _KINDS:
-            raise ValueError(f"describe: {text!r}: expected a name and one of {', '.join(_KINDS)}")
-        try:
-            sizes = {size: int(value) for size, value in zip(rest[::2], rest[1::2], strict=True)}
-            require_positive(**sizes)
-        except ValueError as error:
-            raise ValueError(f"describe: {text!r}: expected pairs of a size and a number from 1") from error
-        needed = _KINDS[kind].needs
-        if missing := [size for size in needed if size not in sizes]:
-            raise ValueError(f"describe: {text!r}: {kind} needs {', '.join(missing)}")
-        if unknown := [size for size in sizes if size not in (*needed, "reported", "positions")]:
-            raise ValueError(f"describe: {text!r}: {kind} has no {', '.join(unknown)}")
-        return Description(name, kind, sizes)
-
-
-def cell_of(text: str) -> tuple[str, int, int]:
-    """Read the name of a cell, the width of its inputs and that of its state.
-
-    Raises:
-        ValueError: it is not of that form.
-    """
-    cell, *sizes = text.split()
-    if cell not in _TORCH_CELLS or len(sizes) != 2 or not all(size.isdecimal() for size in sizes):
-        raise ValueError(f"cells: {text!r}: expected one of {', '.join(_TORCH_CELLS)} and two widths")
-    return cell, int(sizes[0]), int(sizes[1])
+        for network in self.networks:
+            require_positive(**{size: value for size, value in network.items() if isinstance(value, int)})
+            if network["kind"] == "bert" and "positions" not in network:
+                raise ValueError(f"networks: {network['name']}: bert needs positions")
+        for cell in self.cells:
+            require_positive(inputs=cell["inputs"], hidden=cell["hidden"])
+        if min((*self.widths, *self.heads), default=1) < 1:
+            raise ValueError(f"widths {list(self.widths)}, heads {list(self.heads)}: expected at least 1 each")
 
 
 def demonstrate(options: Options) -> Iterator[Observation]:
@@ -105,14 +82,14 @@ def demonstrate(options: Options) -> Iterator[Observation]:
     gpt. ``cell_parameters`` are of recurrent layers, by cell and widths.
     """
     with torch.device("meta"):
-        for text in options.describe:
-            yield from _network(Description.of(text))
-        yield from _ratios([Description.of(text) for text in options.describe])
+        for network in options.networks:
+            yield from _network(network)
+        yield from _ratios(options.networks)
         for width in options.widths:
             yield from _attention(width, options.heads)
             yield from _layer(width)
-        for text in options.cells:
-            yield from _cell(*cell_of(text))
+        for cell in options.cells:
+            yield from _cell(**cell)
 
 
 def count(*modules: nn.Module) -> int:
@@ -121,15 +98,15 @@ def count(*modules: nn.Module) -> int:
     return sum(found.values())
 
 
-def _network(one: Description) -> Iterator[Observation]:
-    of: dict[str, Scalar] = {"network": one.name}
-    kind = _KINDS[one.kind]
-    module = kind.build(one.sizes)
+def _network(one: Sizes) -> Iterator[Observation]:
+    of: dict[str, Scalar] = {"network": one["name"]}
+    kind = _KINDS[one["kind"]]
+    module = kind.build(one)
     counted = count(module)
     yield Observation("parameters", counted, of, "count")
-    yield Observation("parameters_formula", kind.formula(one.sizes), of, "count")
-    if "reported" in one.sizes:
-        yield Observation("over_reported", counted / one.sizes["reported"] - 1, of, "ratio")
+    yield Observation("parameters_formula", kind.formula(one), of, "count")
+    if reported := one.get("reported"):
+        yield Observation("over_reported", counted / reported - 1, of, "ratio")
     parts = dict(module.named_children())
     for name, part in parts.items():
         yield Observation("part_parameters", count(part), of | {"part": name}, "count")
@@ -141,12 +118,12 @@ def _network(one: Description) -> Iterator[Observation]:
 _TABLES = ("embedding", "table", "positions", "segments")
 
 
-def _ratios(described: list[Description]) -> Iterator[Observation]:
+def _ratios(networks: Sequence[Sizes]) -> Iterator[Observation]:
     """An encoder-decoder against a decoder alone, with and without the embedding."""
-    pairs = [next((one for one in described if one.kind == kind), None) for kind in ("encoder-decoder", "gpt")]
+    pairs = [next((one for one in networks if one["kind"] == kind), None) for kind in ("encoder-decoder", "gpt")]
     if None in pairs:
         return
-    both, one = (_KINDS[pair.kind].build(pair.sizes) for pair in pairs if pair)
+    both, one = (_KINDS[pair["kind"]].build(pair) for pair in pairs if pair)
     blocks = count(both.encoder, both.decoder) / count(one.layers)  # type: ignore[arg-type]
     yield Observation("blocks_ratio", blocks, unit="ratio")
     yield Observation("total_ratio", count(both) / count(one), unit="ratio")
@@ -197,26 +174,22 @@ def _layer(width: int) -> Iterator[Observation]:
 _TORCH_CELLS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 
-def _cell(cell: str, width: int, hidden: int) -> Iterator[Observation]:
-    of: dict[str, Scalar] = {"cell": cell, "inputs": width, "hidden": hidden}
+def _cell(cell: str, inputs: int, hidden: int) -> Iterator[Observation]:
+    of: dict[str, Scalar] = {"cell": cell, "inputs": inputs, "hidden": hidden}
     counts = {
-        "torch": count(_TORCH_CELLS[cell](width, hidden)),
-        "seedbed": count(Recurrence(cell, width, hidden, two_biases=True)),
+        "torch": count(_TORCH_CELLS[cell](inputs, hidden)),
+        "seedbed": count(Recurrence(cell, inputs, hidden, two_biases=True)),
     }
     for module, number in counts.items():
         yield Observation("cell_parameters", number, of | {"module": module}, "count")
     gates = {"rnn": 1, "gru": 3, "lstm": 4}[cell]
-    yield Observation("cell_parameters_formula", gates * (hidden * width + hidden**2 + 2 * hidden), of, "count")
-
-
-Sizes = dict[str, int]
+    yield Observation("cell_parameters_formula", gates * (hidden * inputs + hidden**2 + 2 * hidden), of, "count")
 
 
 @dataclass(frozen=True)
 class _Kind:
     """How a network is built, and what it should have by the formula."""
 
-    needs: tuple[str, ...]
     build: Callable[[Sizes], nn.Module]
     formula: Callable[[Sizes], int]
 
@@ -290,10 +263,9 @@ def _bert_formula(sizes: Sizes) -> int:
     return layers + tables * width + 2 * width + width**2 + width
 
 
-_SIZES = ("layers", "width", "heads", "vocabulary")
 _KINDS = {
-    "gpt": _Kind(_SIZES, _gpt, _gpt_formula),
-    "encoder-decoder": _Kind(_SIZES, _encoder_decoder, _encoder_decoder_formula),
-    "transformer": _Kind(_SIZES, _transformer, _transformer_formula),
-    "bert": _Kind((*_SIZES, "positions"), _bert, _bert_formula),
+    "gpt": _Kind(_gpt, _gpt_formula),
+    "encoder-decoder": _Kind(_encoder_decoder, _encoder_decoder_formula),
+    "transformer": _Kind(_transformer, _transformer_formula),
+    "bert": _Kind(_bert, _bert_formula),
 }

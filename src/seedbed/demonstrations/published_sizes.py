@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypedDict
 
 from seedbed.observations import Observation
 
 NEEDS = ()
+
+
+class Model(TypedDict):
+    """A model, with its parameters and the tokens of its training, both in billions."""
+
+    name: str
+    parameters: float
+    tokens: float
 
 
 @dataclass(frozen=True)
@@ -15,31 +24,22 @@ class Options:
     """The published numbers."""
 
     entries: tuple[int, ...]  # of a collection of n-grams, from one word to the longest
-    trained: tuple[str, ...]  # models: a name, billions of parameters, billions of tokens of the training
+    trained: tuple[Model, ...]
 
     def __post_init__(self) -> None:
         """Check the models.
 
         Raises:
-            ValueError: one that is not a name and two numbers above 0.
+            ValueError: parameters or tokens that are not above 0.
         """
-        for text in self.trained:
-            _read(text)
+        for one in self.trained:
+            if not (one["parameters"] > 0 and one["tokens"] > 0):
+                raise ValueError(f"trained: {one['name']}: expected parameters and tokens above 0")
 
 
 def demonstrate(options: Options) -> Iterator[Observation]:
     """``entries`` of all lengths together, and ``tokens_per_parameter`` by model."""
     yield Observation("entries", sum(options.entries), unit="count")
-    for text in options.trained:
-        name, parameters, tokens = _read(text)
-        yield Observation("tokens_per_parameter", tokens / parameters, {"model": name}, "token")
-
-
-def _read(text: str) -> tuple[str, float, float]:
-    try:
-        name, parameters, tokens = text.split()
-        if not float(parameters) > 0 or not float(tokens) > 0:
-            raise ValueError(text)
-    except ValueError:
-        raise ValueError(f"trained: {text!r}: expected a name, parameters and tokens, both above 0") from None
-    return name, float(parameters), float(tokens)
+    for one in options.trained:
+        ratio = one["tokens"] / one["parameters"]
+        yield Observation("tokens_per_parameter", ratio, {"model": one["name"]}, "token")
