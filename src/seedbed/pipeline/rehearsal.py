@@ -11,6 +11,7 @@ import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import chdir, contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from seedbed.configuration.demonstrations import Demonstration as Entry
 from seedbed.configuration.schema import Data, Run, Study
 from seedbed.configuration.validation import together
 from seedbed.configuration.yaml import ConfigError
+from seedbed.errors import SeedbedError
 from seedbed.observations import DEMONSTRATIONS, Row, read_condition
 from seedbed.pipeline import guarding, storage
 from seedbed.pipeline.jobs.corpus import SPLITS
@@ -33,7 +35,7 @@ from seedbed.pipeline.jobs.tables import rows_of
 from seedbed.pipeline.jobs.training import Training
 from seedbed.pipeline.plan import Plan
 from seedbed.pipeline.reference_files import WATCHED
-from seedbed.pipeline.table import gather
+from seedbed.pipeline.table import measured_twice, observation_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +53,7 @@ def rehearse(plan: Plan) -> None:
     """
     parts = (*plan.observations.parts, *plan.timed)
     fresh = [one for one in parts if is_pending(one)]
-    measured = {one: rows_of([one]) for one in parts if one not in fresh}
+    cells = {one.place: _stored_cells(one) for one in parts if one not in fresh}
     small = Plan(_shortened(plan, fresh))
     with _temporary_folder():
         together(partial(_compute, [job]) for job in small.corpora)
@@ -61,13 +63,64 @@ def rehearse(plan: Plan) -> None:
         together(partial(_check_seeds_differ, one, plan, small) for one in small.trainings)
         together(partial(_compute, jobs) for jobs in _by_evaluation(small.measurements))
         together(partial(_compute, [job]) for job in small.demonstrations)
-        measured |= {one: rows_of([one]) for one in (*small.observations.parts, *small.timed)}
-    table = gather({one.place: rows for one, rows in measured.items()})
+        rehearsed = {one: rows_of([one]) for one in (*small.observations.parts, *small.timed)}
+    cells |= {one.place: dict.fromkeys(_cells(one, rows)) for one, rows in rehearsed.items()}
+    _check_measured_once(cells)
     if any(map(is_pending, plan.tables)):  # else claims and watched numbers are as they were checked
-        check_measured(_wanted(plan), list(_seen(measured)), plan.configuration)
+        check_measured(
+            _wanted(plan), [_seen(cell) for some in cells.values() for cell in some], plan.configuration
+        )
         check_decidable(plan.claims, plan.configuration)
     shown = [page.study for page in plan.pages if isinstance(page, StudyPage) and is_pending(page)]
-    together(partial(_check_figures, plan, study, table) for study in shown)
+    if shown:
+        used = [one for one in parts if one not in fresh and _study(one) in (*shown, DEMONSTRATIONS)]
+        table = observation_table([*rows_of(used), *chain.from_iterable(rehearsed.values())])
+        together(partial(_check_figures, plan, study, table) for study in shown)
+
+
+#: Study, run, evaluation, metric and condition of an observation.
+_Cell = tuple[str, str, str, str, str]
+
+
+def _study(part: Measurement | Demonstration) -> str:
+    return part.study if isinstance(part, Measurement) else DEMONSTRATIONS
+
+
+def _evaluation(part: Measurement | Demonstration) -> str:
+    return part.evaluation if isinstance(part, Measurement) else part.name
+
+
+def _stored_cells(part: Measurement | Demonstration) -> dict[_Cell, None]:
+    """What a measurement or demonstration has observed, each cell once for all seeds."""
+    columns = ["study", "run", "metric", "condition"]
+    stored = storage.read_table(part.outputs[0], part.fingerprint, columns)
+    return dict.fromkeys(_cells(part, stored.group_by(columns).aggregate([]).to_pylist()))
+
+
+def _cells(part: Measurement | Demonstration, rows: Iterable[Mapping[str, object]]) -> Iterator[_Cell]:
+    for row in rows:
+        study, run, metric, condition = (str(row[key]) for key in ("study", "run", "metric", "condition"))
+        yield study, run, _evaluation(part), metric, condition
+
+
+def _check_measured_once(cells: Mapping[str, Iterable[_Cell]]) -> None:
+    """Check that no two evaluations observe the same cell; see `table.gather`.
+
+    Raises:
+        SeedbedError: two of them do.
+    """
+    places: dict[tuple[str, ...], str] = {}
+    for place, some in cells.items():
+        for study, run, _, metric, condition in some:
+            other = places.setdefault((study, run, metric, condition), place)
+            if other != place:
+                row: Row = {"study": study, "run": run, "metric": metric, "condition": condition}
+                raise SeedbedError(measured_twice(row, other, place))
+
+
+def _seen(cell: _Cell) -> Seen:
+    study, run, evaluation, metric, condition = cell
+    return Seen(study, run, evaluation, metric, read_condition(condition))
 
 
 @contextmanager
@@ -134,15 +187,6 @@ def _check_figures(plan: Plan, study: str, table: pa.Table) -> None:
     with plugins.errors_at(f"the figures of {study}"):
         results = Results(table.to_pandas(integer_object_nulls=True), plan.shown.study(study))
         (section_of if plan.configuration.quick else check_figures)(results)
-
-
-def _seen(measured: Mapping[Measurement | Demonstration, list[Row]]) -> Iterator[Seen]:
-    """What some measurements and demonstrations have observed."""
-    for one, rows in measured.items():
-        evaluation = one.evaluation if isinstance(one, Measurement) else one.name
-        for row in rows:
-            place = (str(row["study"]), str(row["run"]), evaluation, str(row["metric"]))
-            yield Seen(*place, read_condition(str(row["condition"])))
 
 
 def _shortened(plan: Plan, fresh: Collection[Job]) -> Configuration:

@@ -11,7 +11,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -118,12 +118,13 @@ def _metadata(fingerprint: str) -> dict[str, str]:
     return {"fingerprint": fingerprint, "format": str(FORMAT), "seal": seals.BLANK}
 
 
-def read_table(path: Path, fingerprint: str | None = None) -> pa.Table:
+def read_table(path: Path, fingerprint: str | None = None, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a parquet file of this build.
 
     Args:
         path: The file.
         fingerprint: What it must carry; None takes any.
+        columns: Those to read; None reads all.
 
     Raises:
         StorageError: missing, broken, of another format or of another build.
@@ -134,7 +135,7 @@ def read_table(path: Path, fingerprint: str | None = None) -> pa.Table:
     content = _read_sealed(path)
     with _explained(path, (OSError, pa.ArrowException)):
         # Without threads: one that still reads at the end of the process aborts it (pyarrow 26.0.1).
-        table = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(use_threads=False)
+        table = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(columns, use_threads=False)
     metadata = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
     _expect(path, metadata, fingerprint)
     return table

@@ -31,11 +31,16 @@ def gather(parts: Mapping[str, list[Row]]) -> pa.Table:
         for row in rows:
             other = places.setdefault(_key(row), place)
             if other != place:
-                raise SeedbedError(
-                    f"measured twice: {_named(row)}; by {other}, and by {place}: let them measure different runs "
-                    "(runs), or give their kind an option that its conditions hold, so that they differ"
-                )
+                raise SeedbedError(measured_twice(row, other, place))
     return observation_table(chain.from_iterable(parts.values()))
+
+
+def measured_twice(row: Row, place: str, other: str) -> str:
+    """What to say of an observation that two places of the configuration ask for."""
+    return (
+        f"measured twice: {_named(row)}; by {place}, and by {other}: let them measure different runs (runs), or "
+        "give their kind an option that its conditions hold, so that they differ"
+    )
 
 
 def seed_path(path: Path, seed: int | None) -> Path:
