@@ -62,8 +62,8 @@ def demonstrate(options: Options) -> Iterator[Observation]:
     ``shift_error`` is the largest error, by table: ours (``seedbed``), NumPy's in double precision (``numpy``),
     and NumPy's with all steps in single precision (``single``). ``turn_error`` is by how many radians the turn of
     a pair in our table differs from frequency times shift, over all pairs and positions; ``turn`` is that turn,
-    from −π to π. ``orthogonality_error`` is that of M M' = 1, ``composition_error`` that of the product of the composed
-    shifts' matrices and their sum's. ``entry`` are entries of the matrix of the first shift.
+    from −π to π. ``orthogonality_error`` is that of M M' = 1, ``composition_error`` that of the product of the
+    composed shifts' matrices and their sum's. ``entry`` are entries of the matrix of the first shift.
     """
     ours = np.asarray(sinusoidal(options.positions, options.width).double().numpy())
     tables = {"seedbed": ours, "numpy": vectors(range(options.positions), options.width)}

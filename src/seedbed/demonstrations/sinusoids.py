@@ -34,10 +34,11 @@ class Options:
         """Check the ranges.
 
         Raises:
-            ValueError: an odd width, or too few positions for two to be far apart.
+            ValueError: an odd width, one pair alone, or too few positions for two to be far apart.
         """
         for width in (self.width, *self.widths, self.shown_width):
             require_pairs(width)
+        require_at_least(4, width=self.width)
         require_at_least(1, shown=self.shown, apart=self.apart)
         require_at_least(max(3, self.apart + 1), positions=self.positions)
 
