@@ -220,4 +220,13 @@ def test_every_demonstration_of_the_project_says_what_it_needs(configuration: Co
         "operation_counts": (),
         "memory_counts": (),
         "published_sizes": (),
+        "sinusoids": (),
+        "position_shifts": (),
+        "position_dot_products": (),
+        "previous_token_head": (),
+        "index_features": (),
+        "learned_positions": ("rng",),
+        "position_sums": ("rng",),
+        "reversal_guess": ("rng",),
+        "shared_output": ("rng",),
     }
