@@ -225,7 +225,7 @@ def test_every_demonstration_of_the_project_says_what_it_needs(configuration: Co
         "position_dot_products": (),
         "previous_token_head": (),
         "index_features": (),
-        "learned_positions": ("rng",),
+        "learned_positions": (),
         "position_sums": ("rng",),
         "reversal_guess": ("rng",),
         "shared_output": ("rng",),

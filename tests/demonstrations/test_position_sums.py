@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
@@ -12,8 +12,12 @@ from seedbed.observations import Observation, condition_text
 from seedbed.randomness import stream
 
 
-def rows(demonstrate: Callable[..., object], options: object, seed: int = 0) -> dict[str, float]:
-    found: list[Observation] = list(demonstrate(options, rng=stream(seed, "positions")))  # type: ignore[call-overload]
+def drawn(demonstrate: Callable[..., Iterable[Observation]], options: object, seed: int = 0) -> dict[str, float]:
+    return by_name(demonstrate(options, rng=stream(seed, "positions")))
+
+
+def by_name(observations: Iterable[Observation]) -> dict[str, float]:
+    found = list(observations)
     named = {f"{one.metric} {condition_text(one.condition)}": float(one.value) for one in found}
     assert len(named) == len(found)
     return named
@@ -21,7 +25,7 @@ def rows(demonstrate: Callable[..., object], options: object, seed: int = 0) -> 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_only_positions_tell_equal_words_and_orders_apart(seed: int) -> None:
-    found = rows(position_sums.demonstrate, position_sums.Options(), seed)
+    found = drawn(position_sums.demonstrate, position_sums.Options(), seed)
     for name, value in found.items():
         if name.startswith(("sum_difference", "word_difference")):
             assert value < 1e-7
@@ -33,12 +37,12 @@ def test_only_positions_tell_equal_words_and_orders_apart(seed: int) -> None:
 
 def test_twins_differ_by_their_positions() -> None:
     """At width 2, positions 0 and 4 are (0, 1) and (sin 4, cos 4)."""
-    found = rows(position_sums.demonstrate, position_sums.Options(width=2, heads=1))
+    found = drawn(position_sums.demonstrate, position_sums.Options(width=2, heads=1))
     assert found["twin_distance after=input;positions=sinusoidal"] == pytest.approx(1 - np.cos(4), rel=1e-6)
 
 
 def test_identical_words_share_alike() -> None:
-    found = rows(position_sums.demonstrate, position_sums.Options(identical=7))
+    found = drawn(position_sums.demonstrate, position_sums.Options(identical=7))
     for of in ("smallest", "largest"):
         assert found[f"identical_weight of={of};positions=none"] == pytest.approx(1 / 7, rel=1e-12)
     assert found["identical_weight of=largest;positions=sinusoidal"] > 1 / 7
@@ -46,7 +50,7 @@ def test_identical_words_share_alike() -> None:
 
 def test_a_table_ends_and_sinusoids_do_not() -> None:
     options = learned_positions.Options(rows=3, width=4, tokens=(1, 3, 4, 100))
-    found = rows(learned_positions.demonstrate, options)
+    found = by_name(learned_positions.demonstrate(options))
     assert [found[f"refused positions=learned;tokens={tokens}"] for tokens in options.tokens] == [0, 0, 1, 1]
     assert not any(found[f"refused positions=sinusoidal;tokens={tokens}"] for tokens in options.tokens)
     assert [found[f"table_shape axis={axis}"] for axis in ("rows", "columns")] == [3, 4]
@@ -57,7 +61,7 @@ def test_a_table_ends_and_sinusoids_do_not() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_networks_share_output_and_loss(seed: int) -> None:
-    found = rows(shared_output.demonstrate, shared_output.Options(), seed)
+    found = drawn(shared_output.demonstrate, shared_output.Options(), seed)
     assert len(found) == 9
     assert all(value < 1e-12 for value in found.values())
 

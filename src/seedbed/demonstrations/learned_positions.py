@@ -10,15 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from seedbed.demonstrations.numpy_positions import require_pairs, vectors
 from seedbed.messages import require_at_least
-from seedbed.models.initialisation import fill, unfilled
 from seedbed.models.positions import LearnedPositions, position_vectors
 from seedbed.observations import Observation
 
-NEEDS = ("rng",)
+NEEDS = ()
 
 
 @dataclass(frozen=True)
@@ -39,15 +38,15 @@ class Options:
         require_at_least(1, rows=self.rows, tokens=min(self.tokens, default=0))
 
 
-def demonstrate(options: Options, *, rng: np.random.Generator) -> Iterator[Observation]:
+def demonstrate(options: Options) -> Iterator[Observation]:
     """What the table has, and what a document of some tokens gets from it and from sinusoids.
 
     ``table_shape`` is by axis. ``refused`` is 1 if the document is longer than the encoding (``positions``) can
     tell, else 0. ``moved_rows`` counts the rows of the table that its gradient moves. ``sinusoid_difference`` is
     the largest difference of the sinusoidal vectors from NumPy's, at all positions.
     """
-    table = unfilled(lambda: LearnedPositions(options.rows, options.width, 0.02))
-    fill(table, torch.Generator().manual_seed(int(rng.integers(2**31))))
+    table = LearnedPositions(options.rows, options.width, 0)
+    nn.init.zeros_(table.weight)  # no observation depends on the entries
     for axis, size in zip(("rows", "columns"), table.weight.shape, strict=True):
         yield Observation("table_shape", size, {"axis": axis}, "count")
     for tokens in options.tokens:
