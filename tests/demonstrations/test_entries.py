@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from typing import Any
 
 import pytest
@@ -206,33 +208,7 @@ def test_no_study_has_the_name_under_which_demonstrations_are_observed(project: 
 
 
 def test_every_demonstration_of_the_project_says_what_it_needs(configuration: Configuration) -> None:
-    assert {entry.kind: needs(entry.kind) for entry in configuration.demonstrations.values()} == {
-        "language_facts": ("language",),
-        "agreement_facts": ("language",),
-        "corruption_examples": ("language", "objectives"),
-        "gradients_at_initialisation": ("task", "networks"),
-        "parity": ("rng",),
-        "layer_norm": ("rng",),
-        **dict.fromkeys(["memories", "hand_set_lstm", "relay", "residual_forms", "norm_invariances"], ("rng",)),
-        "noisy_channel": ("rng",),
-        "activations": (),
-        "saturation_example": (),
-        "attention_speed": ("rng", "timer"),
-        "recurrent_speed": ("rng", "timer"),
-        "layer_structure": ("rng",),
-        "decoding_equivalence": ("rng",),
-        "information_paths": ("rng",),
-        "parameter_counts": (),
-        "operation_counts": (),
-        "memory_counts": (),
-        "published_sizes": (),
-        "mask_rules": (),
-        "masked_softmax": ("rng",),
-        "mask_pitfalls": ("rng",),
-        "causality": ("rng",),
-        "growing_text": ("rng",),
-        "permutation_equivariance": ("rng",),
-        "padding": ("rng",),
-        "sensitivity": ("rng",),
-        "layer_norm_example": (),
-    }
+    for entry in configuration.demonstrations.values():
+        module = importlib.import_module(f"seedbed.demonstrations.{entry.kind}")
+        assert needs(entry.kind) == module.NEEDS
+        assert list(inspect.signature(module.demonstrate).parameters) == ["options", *module.NEEDS]
