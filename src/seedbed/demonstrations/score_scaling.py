@@ -24,7 +24,7 @@ Numbers = NDArray[np.float64]
 
 #: This many queries are scored against the same keys; each query alone has the same distribution as with keys of its
 #: own.
-_SHARED = 20
+_SHARED = 100
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,10 @@ def demonstrate(options: Options, *, rng: np.random.Generator) -> Iterator[Obser
     attention with one whose query weights are sqrt(d_k) times as large, after ``steps`` of gradient descent.
     """
     for width in options.widths:
-        scores = _scores(width, 1.0, options, rng)
+        scores = _scores(width, 1.0, options.queries, options, rng)
+        yield from _variance(scores, width, 1.0)
+        for deviation in options.deviations:
+            yield from _variance(_scores(width, deviation, -(-options.queries // 2), options, rng), width, deviation)
         for divisor, by in (("none", 1.0), ("root", width**0.5), ("width", float(width))):
             of: dict[str, Scalar] = {"d_k": width, "divisor": divisor}
             divided = scores / by
@@ -76,20 +79,22 @@ def demonstrate(options: Options, *, rng: np.random.Generator) -> Iterator[Obser
             yield Observation("score_difference", distance, of, "score")
             for keys in options.keys:
                 yield from _softmax(divided[:, :keys], of | {"keys": keys})
-    for width, deviation in product(options.widths, (1.0, *options.deviations)):
-        yield from _variance(width, deviation, options, rng)
+    for deviation in (1.0, *options.deviations):
+        terms = np.prod(rng.normal(0, deviation, (2, 20_000)), axis=0)
+        yield Observation("term_mean", float(terms.mean()), {"sigma": deviation}, "score")
+        yield Observation("term_variance", float(terms.var()), {"sigma": deviation}, "score")
     yield from _projected(options, rng)
     yield from _units(options, rng)
     yield from _without_divisor(options, rng)
 
 
-def _scores(width: int, deviation: float, options: Options, rng: np.random.Generator) -> Numbers:
-    """[queries, keys], dot products of queries and keys with normal components."""
-    blocks = -(-options.queries // _SHARED)
+def _scores(width: int, deviation: float, number: int, options: Options, rng: np.random.Generator) -> Numbers:
+    """[number of queries, keys], dot products of queries and keys with normal components."""
+    blocks = -(-number // _SHARED)
     queries = rng.normal(0, deviation, (blocks, _SHARED, width))
     keys = rng.normal(0, deviation, (blocks, max(options.keys), width))
     scores: Numbers = (queries @ keys.swapaxes(1, 2)).reshape(-1, max(options.keys))
-    return scores[: options.queries]
+    return scores[:number]
 
 
 def _softmax(scores: Numbers, of: dict[str, Scalar]) -> Iterator[Observation]:
@@ -115,16 +120,11 @@ def jacobian_norm(weights: Numbers) -> Numbers:
     return np.asarray(np.sqrt(on + np.maximum(off, 0)))
 
 
-def _variance(width: int, deviation: float, options: Options, rng: np.random.Generator) -> Iterator[Observation]:
+def _variance(scores: Numbers, width: int, deviation: float) -> Iterator[Observation]:
     of: dict[str, Scalar] = {"d_k": width, "sigma": deviation}
-    scores = _scores(width, deviation, options, rng)
     yield Observation("score_variance", float(scores.var()), of, "score")
     divided = scores / (deviation**2 * width**0.5)
     yield Observation("divided_deviation", float(divided.std()), of, "score")
-    if width == options.widths[0]:
-        terms = np.prod(rng.normal(0, deviation, (2, 100_000)), axis=0)
-        yield Observation("term_mean", float(terms.mean()), {"sigma": deviation}, "score")
-        yield Observation("term_variance", float(terms.var()), {"sigma": deviation}, "score")
 
 
 def _projected(options: Options, rng: np.random.Generator) -> Iterator[Observation]:
@@ -149,8 +149,8 @@ def _units(options: Options, rng: np.random.Generator) -> Iterator[Observation]:
     """A sum of inputs of mean 0.4 with random weights: its variance, and that of the derivation."""
     for inputs, spread in product(options.inputs, ("one", "one over inputs")):
         deviation = 1.0 if spread == "one" else inputs**-0.5
-        given = np.maximum(rng.standard_normal((20_000, inputs)), 0)
-        weights = rng.normal(0, deviation, (20_000, inputs))
+        given = np.maximum(rng.standard_normal((5_000, inputs)), 0)
+        weights = rng.normal(0, deviation, (5_000, inputs))
         of: dict[str, Scalar] = {"inputs": inputs, "weights": spread}
         yield Observation("unit_variance", float((given * weights).sum(1).var()), of, "score")
         yield Observation("unit_formula", inputs * float(weights.var() * (given**2).mean()), of, "score")
@@ -158,7 +158,7 @@ def _units(options: Options, rng: np.random.Generator) -> Iterator[Observation]:
 
 def _without_divisor(options: Options, rng: np.random.Generator) -> Iterator[Observation]:
     """Attention without a divisor, and with larger query weights, before and after a step of gradient descent."""
-    width, tokens = 16, 4
+    width, tokens = 16, 16
     vectors, asked = rng.standard_normal((2, tokens, width))
     parameters = {f"{name}.weight": rng.normal(0, width**-0.5, (width, width)) for name in ("query", "key")}
     larger = parameters | {"query.weight": parameters["query.weight"] * width**0.5}
