@@ -36,7 +36,9 @@ def test_the_divisors_are_one_the_root_and_the_width() -> None:
         by = [found[f"score_deviation d_k={width};divisor={one}"].value for one in ("none", "root", "width")]
         assert by[0] == pytest.approx(by[1] * width**0.5) == pytest.approx(by[2] * width)
         assert by[1] == pytest.approx(1, abs=0.15)
-    assert found["max_weight d_k=64;divisor=none;keys=2"].value > found["max_weight d_k=64;divisor=root;keys=2"].value
+    assert (
+        found["max_weight d_k=64;divisor=none;keys=2"].value > found["max_weight d_k=64;divisor=root;keys=2"].value
+    )
 
 
 def test_two_keys_have_the_weights_of_a_sigmoid() -> None:

@@ -37,7 +37,8 @@ def test_two_keys_are_a_sigmoid() -> None:
     assert found["other_derivative gap=2;keys=2"] == pytest.approx(p * (1 - p))
     assert found["jacobian_norm gap=2;keys=2"] == pytest.approx(2 * p * (1 - p))
     assert found["uniform_entropy keys=2"] == pytest.approx(math.log(2))
-    # Values 0 and 1: what is gathered is 1 - p, its slope by a score p (1 - p); of either key, once for each entry.
+    # Values 0 and 1: what is gathered is 1 - p, its slope by a score p (1 - p); of either key, once for each
+    # entry.
     assert found["projection_gradient gap=2;of=query"] == pytest.approx(math.sqrt(2) * p * (1 - p))
     assert found["projection_gradient gap=2;of=key"] == pytest.approx(2 * math.sqrt(2) * p * (1 - p))
 
@@ -56,7 +57,10 @@ def test_the_example_by_hand() -> None:
     [
         (lambda: Options(gaps=(-1.0,)), "gaps -1: expected at least 0"),
         (lambda: Options(keys=(1,)), "keys 1: expected at least 2"),
-        (lambda: Options(scores=(1.0, 1.0)), r"scores \[1.0, 1.0\]: expected two or more, one of them the largest"),
+        (
+            lambda: Options(scores=(1.0, 1.0)),
+            r"scores \[1.0, 1.0\]: expected two or more, one of them the largest",
+        ),
     ],
 )
 def test_bad_options_are_refused(make: Callable[[], Options], message: str) -> None:

@@ -39,11 +39,11 @@ class Options:
 
 @torch.no_grad()
 def demonstrate(options: Options, *, rng: np.random.Generator) -> Iterator[Observation]:
-    """By ``deviation`` of the initial entries (``one`` or ``root``, 1 / sqrt(width)) and whether they are ``scaled``.
+    """Lengths by ``deviation`` of the initial entries, one or 1 / sqrt(width), and by whether they are ``scaled``.
 
     ``embedding_norm`` is the mean length of a token's vector that enters the network, ``norm_ratio`` that divided
-    by ``position_norm``, the mean length of a sinusoidal position's vector. ``column_change`` is the mean change of
-    the position vectors' entries from one position to the next, by pair of columns.
+    by ``position_norm``, the mean length of a sinusoidal position's vector. ``column_change`` is the mean change
+    of the position vectors' entries from one position to the next, by pair of columns.
     """
     generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
     positions = position_vectors(torch.arange(options.positions), options.width).double()

@@ -1,8 +1,8 @@
 """How widely scores spread by the width of their vectors, and what a divisor of them does to attention.
 
-A query is scored against keys, all with independent components of mean 0. The scores are divided by nothing, by the
-root of the width, or by the width (objectives 2.4, exercise 2; recurrence 3.5, exercise 4; transformer 4, exercises 2
-and 9; pretraining 5; Vaswani et al. 2017, section 3.2.1).
+A query is scored against keys, all with independent components of mean 0. The scores are divided by nothing, by
+the root of the width, or by the width (objectives 2.4, exercise 2; recurrence 3.5, exercise 4; transformer 4,
+exercises 2 and 9; pretraining 5; Vaswani et al. 2017, section 3.2.1).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ NEEDS = ("rng",)
 
 Numbers = NDArray[np.float64]
 
-#: This many queries are scored against the same keys; each query alone has the same distribution as with keys of its
-#: own.
+#: This many queries are scored against the same keys; each query alone has the same distribution as with keys of
+#: its own.
 _SHARED = 100
 
 
@@ -55,21 +55,24 @@ class Options:
 def demonstrate(options: Options, *, rng: np.random.Generator) -> Iterator[Observation]:
     """By width ``d_k`` and divisor: ``score_mean``, ``score_deviation``, and statistics of softmax by ``keys``.
 
-    ``score_difference`` is the mean distance of two keys' scores. ``max_weight``, ``entropy`` and ``jacobian_norm``
-    (Frobenius, of the weights by the scores) are means over queries; ``saturated_share`` is the share of queries with
-    a weight above 0.99. ``term_mean`` and ``term_variance`` are of a product of two components, and
-    ``score_variance`` of their sum, by the components' deviation ``sigma``; ``divided_deviation`` is that of scores
-    divided by σ² sqrt(d_k). ``component_variance`` and ``attended_share`` are of queries and keys that are
-    projected from vectors of variance 1 by weights of an ``initial`` variance of 1 / width or of PyTorch's rule;
-    the share is exp(entropy) relative to the keys. ``unit_variance`` is that of a sum of weighted inputs that are
-    halved at 0, ``unit_formula`` n Var(w) E[x²]. ``output_change`` compares attention without a divisor and
-    attention with one whose query weights are sqrt(d_k) times as large, after ``steps`` of gradient descent.
+    ``score_difference`` is the mean distance of two keys' scores. ``max_weight``, ``entropy`` and
+    ``jacobian_norm`` (Frobenius, of the weights by the scores) are means over queries; ``saturated_share`` is the
+    share of queries with a weight above 0.99. ``term_mean`` and ``term_variance`` are of a product of two
+    components, and ``score_variance`` of their sum, by the components' deviation ``sigma``; ``divided_deviation``
+    is that of scores divided by σ² sqrt(d_k). ``component_variance`` and ``attended_share`` are of queries and
+    keys that are projected from vectors of variance 1 by weights of an ``initial`` variance of 1 / width or of
+    PyTorch's rule; the share is exp(entropy) relative to the keys. ``unit_variance`` is that of a sum of weighted
+    inputs that are halved at 0, ``unit_formula`` n Var(w) E[x²]. ``output_change`` compares attention without a
+    divisor and attention with one whose query weights are sqrt(d_k) times as large, after ``steps`` of gradient
+    descent.
     """
     for width in options.widths:
         scores = _scores(width, 1.0, options.queries, options, rng)
         yield from _variance(scores, width, 1.0)
         for deviation in options.deviations:
-            yield from _variance(_scores(width, deviation, -(-options.queries // 2), options, rng), width, deviation)
+            yield from _variance(
+                _scores(width, deviation, -(-options.queries // 2), options, rng), width, deviation
+            )
         for divisor, by in (("none", 1.0), ("root", width**0.5), ("width", float(width))):
             of: dict[str, Scalar] = {"d_k": width, "divisor": divisor}
             divided = scores / by
@@ -166,7 +169,10 @@ def _without_divisor(options: Options, rng: np.random.Generator) -> Iterator[Obs
         plain, scaled = _attended(vectors, parameters, 1.0), _attended(vectors, larger, width**0.5)
         change = float(np.abs(plain - scaled).max())
         yield Observation("output_change", change, {"steps": steps}, "deviation")
-        parameters, larger = _descended(vectors, asked, parameters, 1.0), _descended(vectors, asked, larger, width**0.5)
+        parameters, larger = (
+            _descended(vectors, asked, parameters, 1.0),
+            _descended(vectors, asked, larger, width**0.5),
+        )
 
 
 def _attended(vectors: Numbers, parameters: numpy_layers.Parameters, divisor: float) -> numpy_layers.Array:

@@ -1,6 +1,6 @@
-"""What large scores do to softmax: weights near one-hot, and derivatives near 0 (objectives 2.2, 2.4; recurrence 3.5;
-transformer 4.3; pretraining 5).
+"""What large scores do to softmax: weights near one-hot, and derivatives near 0.
 
+Sources: objectives 2.2, 2.4; recurrence 3.5; transformer 4.3; pretraining 5.
 Derivatives are taken by complex steps, without any rule of differentiation.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ _WORDS = {
 class Options:
     """The scores."""
 
-    gaps: tuple[float, ...] = (0.0, 1.0, 4.0, 8.0, 16.0, 30.0, 32.0)  # of the first score above all others, which are 0
+    gaps: tuple[float, ...] = (0.0, 1.0, 4.0, 8.0, 16.0, 30.0, 32.0)  # of the first score above the others, 0
     keys: tuple[int, ...] = (16, 32, 64)
     scores: tuple[float, ...] = (0.1, -0.2, 0.3, -0.2, 0.5)
     factors: tuple[float, ...] = (1.0, 8.0, 64.0, 512.0)  # of these scores
@@ -55,7 +56,7 @@ class Options:
 
 
 def demonstrate(options: Options) -> Iterator[Observation]:
-    """By ``keys`` and the ``gap`` of one score above all others, by ``factor`` of all scores, by ``length`` of a query.
+    """Numbers by ``keys`` and the ``gap`` of one score above the others, by ``factor`` of scores, by ``length``.
 
     Of a gap: ``weight_ratio`` of the first weight to another, ``other_derivative``, the largest derivative of
     another weight by a score, ``largest_derivative`` and ``jacobian_norm`` of all, ``formula_difference`` of the
@@ -63,11 +64,13 @@ def demonstrate(options: Options) -> Iterator[Observation]:
     gathers by the weights of the queries and of the keys. Of scores times a factor: ``max_weight``, ``entropy``,
     ``jacobian_norm`` and ``argmax_distance``, the largest difference from the one-hot vector of the largest score.
     ``onehot_jacobian`` is the largest entry of diag(p) - p p^T at such a vector, ``argmax_change`` the largest
-    change of it where one score changes a little. ``uniform_entropy`` is that of equal scores. Of a query's length:
-    ``word_weight`` by word, and ``lookup_entropy``.
+    change of it where one score changes a little. ``uniform_entropy`` is that of equal scores. Of the length
+    of a query: ``word_weight`` by word, and ``lookup_entropy``.
     """
     for keys in options.keys:
-        yield Observation("uniform_entropy", float(entropy(softmax(np.zeros((1, keys))))[0]), {"keys": keys}, "nat")
+        yield Observation(
+            "uniform_entropy", float(entropy(softmax(np.zeros((1, keys))))[0]), {"keys": keys}, "nat"
+        )
         for gap in options.gaps:
             yield from _gap(gap, keys, options.keys[0])
     yield from _factors(options)
@@ -76,10 +79,11 @@ def demonstrate(options: Options) -> Iterator[Observation]:
 
 def derivatives(scores: Numbers) -> Numbers:
     """[weights, scores], of softmax."""
-    rows = [
-        complex_step(lambda given, place=place: softmax(given["scores"][:, None])[:, 0, place], {"scores": scores})
-        for place in range(len(scores))
-    ]
+
+    def weight(place: int, given: Parameters) -> Array:
+        return np.asarray(softmax(given["scores"][:, None])[:, 0, place])
+
+    rows = (complex_step(partial(weight, place), {"scores": scores}) for place in range(len(scores)))
     return np.stack([row["scores"] for row in rows])
 
 
@@ -96,7 +100,9 @@ def _gap(gap: float, keys: int, first: int) -> Iterator[Observation]:
     yield Observation("formula_difference", float(np.abs(found - formula).max()), of, "deviation")
     if keys == first:
         for name, gradient in _projection_gradients(gap, keys).items():
-            yield Observation("projection_gradient", float(np.linalg.norm(gradient)), {"gap": gap, "of": name}, "ratio")
+            yield Observation(
+                "projection_gradient", float(np.linalg.norm(gradient)), {"gap": gap, "of": name}, "ratio"
+            )
 
 
 def _projection_gradients(gap: float, keys: int) -> dict[str, Array]:
