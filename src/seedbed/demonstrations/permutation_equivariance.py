@@ -18,6 +18,7 @@ from seedbed.documents import Documents
 from seedbed.messages import require_positive
 from seedbed.models import transformer
 from seedbed.models.initialisation import fill, unfilled
+from seedbed.models.mixers import attention
 from seedbed.models.positions import sinusoidal
 from seedbed.observations import Observation
 
@@ -88,7 +89,14 @@ def cycle(length: int, rng: np.random.Generator) -> NDArray[np.int64]:
 def _network_difference(
     options: Options, positions: str, mask: str, order: NDArray[np.int64], generator: torch.Generator
 ) -> float:
-    sizes = transformer.Options(options.width, options.heads, options.layers, options.inner, positions)  # type: ignore[arg-type]
+    sizes = transformer.Options(
+        options.width,
+        options.heads,
+        options.layers,
+        options.inner,
+        positions,  # type: ignore[arg-type]
+        mixer=attention.__name__.rpartition(".")[2],  # imported, so that the fingerprint covers it
+    )
     network = unfilled(lambda: transformer.Model(sizes, options.tokens))
     fill(network, generator)
     network.double()

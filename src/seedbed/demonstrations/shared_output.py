@@ -19,6 +19,7 @@ from seedbed.documents import Documents
 from seedbed.messages import require_positive
 from seedbed.models import recurrent, transformer
 from seedbed.models.initialisation import fill, unfilled
+from seedbed.models.mixers import attention
 from seedbed.objectives import scoring
 from seedbed.observations import Observation
 
@@ -67,7 +68,8 @@ def demonstrate(options: Options, *, rng: np.random.Generator) -> Iterator[Obser
 
 def _networks(options: Options) -> Mapping[str, Callable[[], nn.Module]]:
     width, vocabulary = options.width, options.vocabulary
-    sizes = transformer.Options(width, options.heads, layers=2, d_ff=4 * width, tied=False)
+    mixer = attention.__name__.rpartition(".")[2]  # imported, so that the fingerprint covers it
+    sizes = transformer.Options(width, options.heads, layers=2, d_ff=4 * width, tied=False, mixer=mixer)
     return {
         "rnn": lambda: recurrent.Model(recurrent.Options("rnn", width, width), vocabulary),
         "lstm": lambda: recurrent.Model(recurrent.Options("lstm", width, width), vocabulary),
