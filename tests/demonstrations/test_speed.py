@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from seedbed.demonstrations import attention_speed, recurrent_speed
+from seedbed.demonstrations import attention_speed, recurrent_speed, reversal_speed
 from seedbed.demonstrations.attention_speed import attend, loop, recur
 from seedbed.demonstrations.recurrent_speed import Gpt, WrittenLstm
 from seedbed.observations import condition_text
@@ -98,6 +98,35 @@ def test_what_takes_the_same_time_has_ratios_of_one() -> None:
     assert torch.get_num_threads() == threads
 
 
+SMALL_REVERSAL = reversal_speed.Options(lengths=(2, 5), batch=2, hidden=4, width=8, heads=2)
+
+
+def test_networks_that_take_the_same_time_are_as_fast_as_each_other() -> None:
+    threads = torch.get_num_threads()
+    rows = list(reversal_speed.demonstrate(SMALL_REVERSAL, rng=np.random.default_rng(0), timer=constant(0.5)))
+    found = {f"{one.metric} {condition_text(one.condition)}": one.value for one in rows}
+    assert {value for name, value in found.items() if "ratio" in name} == {1.0}
+    assert {value for name, value in found.items() if "seconds" in name} == {0.5}
+    assert len(found) == len(rows) == 2 * 6
+    assert torch.get_num_threads() == threads
+
+
+def test_a_network_that_writes_sees_no_later_target_and_all_of_its_source() -> None:
+    source, target = torch.randint(12, (2, 1, 5))
+    for network in (
+        reversal_speed.Gru(SMALL_REVERSAL, False),
+        reversal_speed.Gru(SMALL_REVERSAL, True),
+        reversal_speed.Transformer(SMALL_REVERSAL).eval(),
+    ):
+        with torch.no_grad():
+            logits = network(source, target)
+            later, other = target.clone(), source.clone()
+            later[0, 4] = (later[0, 4] + 1) % 12
+            other[0, 0] = (other[0, 0] + 1) % 12
+            assert torch.allclose(network(source, later)[0, :4], logits[0, :4], atol=1e-6)
+            assert not torch.allclose(network(other, target)[0, 0], logits[0, 0], atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("module", "values", "message"),
     [
@@ -106,6 +135,8 @@ def test_what_takes_the_same_time_has_ratios_of_one() -> None:
         (recurrent_speed, {"tokens": (2, 5)}, r"tokens \[2, 5\]: expected each to be twice"),
         (recurrent_speed, {"heads": 3}, "heads 3: expected a divisor of width 64"),
         (recurrent_speed, {"threads": 0}, "threads 0: expected"),
+        (reversal_speed, {"lengths": (8, 0)}, r"lengths \[8, 0\]: expected at least 1"),
+        (reversal_speed, {"heads": 5}, "heads 5: expected a divisor of width 64"),
     ],
 )
 def test_sizes_that_cannot_be_timed_are_refused(module: object, values: dict[str, object], message: str) -> None:
