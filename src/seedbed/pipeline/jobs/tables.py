@@ -18,6 +18,7 @@ from seedbed.pipeline.jobs.demonstration import Demonstration, TimedDemonstratio
 from seedbed.pipeline.jobs.job import Job
 from seedbed.pipeline.jobs.measurement import Measurement
 from seedbed.pipeline.jobs.training import Training
+from seedbed.pipeline.machine import DECIDING
 from seedbed.pipeline.table import gather, write_rows
 from seedbed.statistics.claims import Claim
 from seedbed.statistics.observed import ObservationKey
@@ -348,11 +349,13 @@ class Comparison:
         from seedbed.statistics.observed import ObservationTable
         from seedbed.statistics.verdicts import verdicts
 
-        now, times = self.observations.read().to_pylist(), self.timings.read().to_pylist()
+        now = self.observations.read().to_pylist()
+        # Each training notes its machine; a demonstration ran where they did.
+        machines = [row for row in self.timings.read().to_pylist() if row["metric"] in DECIDING]
         before, compared, strict = list[Row](), list["ComparedItem"](), set[str]()
         for study in self.references:
             rows, made = reference_files.read_reference(reference_files.path_of(study))
-            if reference_files.environment(_of(study, times) or times) == made:
+            if reference_files.environment(_of(study, machines) or machines) == made:
                 strict.add(study)
             compared += compare_rows(_of(study, now), rows, study in strict)
             before += rows
