@@ -17,7 +17,6 @@ from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from seedbed import timer
 from seedbed.building.locking import hold_build
 from seedbed.building.progress import Display, Durations, Progress, read_durations, write_durations
 from seedbed.building.snakemake_process import Snakemake, Stop
@@ -73,6 +72,8 @@ def build(config: Sequence[str], cores: str, root: Path) -> int:
 
 def _count_cores(cores: str) -> int:
     if cores == "all":
+        from seedbed import timer  # jobs load nothing that their fingerprint does not cover
+
         return timer.cores()
     if not (cores.isascii() and cores.isdigit() and int(cores) > 0):
         raise ConfigError(f"--cores {cores}: expected all or a whole number from 1")

@@ -20,7 +20,6 @@ from seedbed.pipeline.jobs.training import network, objective
 from seedbed.pipeline.noise import noise
 from seedbed.pipeline.table import kept_rows, seed_path, write_rows
 from seedbed.randomness import stream
-from seedbed.timer import Timer
 
 if TYPE_CHECKING:
     from torch import nn
@@ -116,6 +115,8 @@ class Demonstration:
     def _argument(self, need: str, seed: int | None) -> object:
         """The argument for one of its needs, made anew for each stream."""
         if need == "timer":
+            from seedbed.timer import Timer  # other jobs load nothing that their fingerprint does not cover
+
             return Timer()
         if need == "rng":
             return stream(self._drawn_by(seed), f"demonstration {self.name}")

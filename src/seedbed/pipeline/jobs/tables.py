@@ -257,7 +257,7 @@ class Timings:
     OUTPUTS = ("results/timings.parquet",)
 
     trainings: tuple[Training, ...]
-    timed: tuple[TimedDemonstration, ...]
+    timed: tuple[TimedDemonstration, ...] = ()
     outputs: tuple[Path, ...] = field(default=(Path(OUTPUTS[0]),), init=False)
     place: str = field(default="the table of timings", init=False)
     modules: tuple[str, ...] = field(default=(), init=False)
